@@ -161,7 +161,7 @@ func (g *Gateway) sweep() {
 	if g.engine.Sweep(now) > 0 {
 		g.busy.Store(now.UnixNano())
 	}
-	g.Router.Sweep(now)
+	g.PruneIdle(now)
 	if now.Sub(time.Unix(0, g.busy.Load())) <= route.IdleLimit+2*g.cfg.SweepEvery {
 		g.armSweep()
 	}

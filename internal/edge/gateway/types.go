@@ -6,19 +6,29 @@ import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
 
-// What callers of this package say and get, declared where it is used.
-type (
-	Machine    = route.Machine
-	MachineUse = route.MachineUse
-	Relay      = route.Relay
+// Machine is a machine that admits requests itself.
+type Machine = route.Machine
 
-	Observer    = exchange.Observer
-	Observation = exchange.Observation
-	Access      = exchange.Access
-	Call        = exchange.Call
+// MachineUse is what a machine has admitted itself.
+type MachineUse = route.MachineUse
 
-	Encrypted = conn.Encrypted
-)
+// Relay is how a gateway reaches the runtimes of another machine.
+type Relay = route.Relay
+
+// Observer receives the events that metrics count.
+type Observer = exchange.Observer
+
+// Observation describes one request.
+type Observation = exchange.Observation
+
+// Access is an Observation with what an access log has besides.
+type Access = exchange.Access
+
+// Call is a connection to the runtime of a version, for a call of another worker.
+type Call = exchange.Call
+
+// Encrypted is a connection whose visitor uses https.
+type Encrypted = conn.Encrypted
 
 // StatusClientGone is the status of a request whose client closed its connection before
 // the response.

@@ -34,6 +34,7 @@ func NewEngine(s *Server) *Engine {
 	return e
 }
 
+// Serve accepts connections from ln until it is closed.
 func (e *Engine) Serve(ctx context.Context, ln net.Listener) error {
 	for {
 		nc, err := ln.Accept()
@@ -87,6 +88,7 @@ func (e *Engine) forget(c *Conn) {
 	}
 }
 
+// Sweep closes the connections that exceed a time limit, and returns how many there were.
 func (e *Engine) Sweep(now time.Time) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,6 +101,7 @@ func (e *Engine) Sweep(now time.Time) int {
 	return len(e.conns)
 }
 
+// Evict closes a connection without a request, and reports whether it found one.
 func (e *Engine) Evict() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,6 +113,7 @@ func (e *Engine) Evict() bool {
 	return false
 }
 
+// CloseIdle closes the connections between two requests.
 func (e *Engine) CloseIdle() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -118,6 +122,7 @@ func (e *Engine) CloseIdle() {
 	}
 }
 
+// CloseFresh closes the connections whose first request has not arrived.
 func (e *Engine) CloseFresh() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -126,8 +131,10 @@ func (e *Engine) CloseFresh() {
 	}
 }
 
-func (e *Engine) Prune(*route.Upstream) {} // upstream has the spare connections
+// Prune does nothing: the upstream itself has the spare connections.
+func (e *Engine) Prune(*route.Upstream) {}
 
+// Abort closes every connection.
 func (e *Engine) Abort() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

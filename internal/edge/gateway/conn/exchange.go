@@ -79,7 +79,7 @@ func (c *Conn) over(x *connExchange) {
 	c.g.InFlight.Add(-1)
 }
 
-// answer sends the response whose head is in x.Resp, or the error of forward.
+// answer sends the response whose head is in x.Resp, or the error of Forward.
 func (c *Conn) answer(ctx context.Context, x *connExchange, err error) {
 	switch {
 	case err != nil:

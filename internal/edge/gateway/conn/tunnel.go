@@ -16,7 +16,8 @@ import (
 
 const (
 	// CloseCode is 1012 Service Restart, after which clients reconnect [D20].
-	CloseCode   = 1012
+	CloseCode = 1012
+	// CloseReason is the reason beside CloseCode.
 	CloseReason = "service restart"
 	// CloseTime is the time limit for a client to answer a close frame, and for a
 	// worker to finish the current frame.
@@ -191,4 +192,5 @@ func (s *Server) OpenTunnel(t *Tunnel, cl *route.Claim, first []byte) {
 	s.OpenWebsocket(&t.socket, cl, t)
 }
 
+// CloseTunnel ends what OpenTunnel began.
 func (s *Server) CloseTunnel(t *Tunnel) { s.CloseWebsocket(&t.socket) }

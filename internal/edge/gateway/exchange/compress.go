@@ -25,8 +25,8 @@ const (
 	windowBits = 18
 )
 
-// compressor compresses one response. Its output collects in out.
-type compressor struct {
+// Compressor compresses one response. Its output collects in out.
+type Compressor struct {
 	encoding http1.Encoding
 	Out      bytes.Buffer
 	w        writeFlusher
@@ -48,11 +48,11 @@ func (z zstdWriter) Reset(w io.Writer) { z.Encoder.Reset(w) }
 type compressors struct {
 	mu   sync.Mutex
 	used int
-	free [http1.Encodings][]*compressor
+	free [http1.Encodings][]*Compressor
 }
 
 // get returns a compressor, nil if maxCompressors are in use.
-func (p *compressors) get(e http1.Encoding) *compressor {
+func (p *compressors) get(e http1.Encoding) *Compressor {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.used == maxCompressors {
@@ -71,7 +71,7 @@ func (p *compressors) get(e http1.Encoding) *compressor {
 const keptCompressors = 8
 
 // put returns a compressor.
-func (p *compressors) put(c *compressor) {
+func (p *compressors) put(c *Compressor) {
 	c.Out.Reset()
 	c.w.Reset(&c.Out)
 	p.mu.Lock()
@@ -82,8 +82,8 @@ func (p *compressors) put(c *compressor) {
 	}
 }
 
-func newCompressor(e http1.Encoding) *compressor {
-	c := &compressor{encoding: e}
+func newCompressor(e http1.Encoding) *Compressor {
+	c := &Compressor{encoding: e}
 	switch e {
 	case http1.Zstandard:
 		enc, err := zstd.NewWriter(&c.Out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<windowBits),
@@ -106,7 +106,7 @@ func newCompressor(e http1.Encoding) *compressor {
 
 // Add compresses a piece of the body. flush makes all of it available in out; last ends
 // the body.
-func (c *compressor) Add(data []byte, flush, last bool) error {
+func (c *Compressor) Add(data []byte, flush, last bool) error {
 	if _, err := c.w.Write(data); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 func TestCompressorsAreBounded(t *testing.T) {
 	t.Parallel()
 	var p compressors
-	var all []*compressor
+	var all []*Compressor
 	for range maxCompressors {
 		all = append(all, p.get(http1.Gzip))
 	}

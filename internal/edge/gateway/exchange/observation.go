@@ -145,6 +145,7 @@ func (s *Service) OpenWebsocket(w *route.Websocket, cl *route.Claim, e route.End
 	}
 }
 
+// CloseWebsocket ends what OpenWebsocket began.
 func (s *Service) CloseWebsocket(w *route.Websocket) {
 	w.Close()
 	s.observeWebsocket(w.Ref(), w.Role, -1)

@@ -65,6 +65,7 @@ func asAnswer(err error) *svc.Error {
 	}
 }
 
+// AppendRefusal appends the whole response for e, as a problem document or as a page [D44].
 func (x *Request) AppendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	path, _, _ := bytes.Cut(x.path(), []byte{'?'})
 	p := problem{

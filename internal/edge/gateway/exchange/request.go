@@ -25,7 +25,7 @@ type Request struct {
 	Resp http1.Response
 	meta meta
 
-	Compressor *compressor // of the response's body, nil to send it unchanged
+	Compressor *Compressor // of the response's body, nil to send it unchanged
 	vary       bool        // the response depends on Accept-Encoding
 
 	content []byte   // the static file that is the response, if it is small
@@ -41,9 +41,9 @@ type Request struct {
 // send returns when the head of the response is in x.Resp. A static file needs
 // neither: its head is in x.Resp, its body is what ReadAsset returns. On success the claim is held.
 //
-// forward may wait, so an event loop does not call it: the loop calls take, which claims
-// the runtime before the request is sent, as forward does, and hands a request that has to
-// wait over to a goroutine, which calls forward.
+// Forward may wait, so an event loop does not call it: the loop calls ClaimFor, which claims
+// the runtime before the request is sent, as Forward does, and hands a request that has to
+// wait over to a goroutine, which calls Forward.
 func (s *Service) Forward(x *Request, w route.Waiter, send func() error) error {
 	patience := s.HoldTimeout() // with a relay
 	for try := 1; ; try++ {
@@ -84,6 +84,6 @@ func (x *Request) Reset() {
 	x.Status, x.Sent, x.ErrCode, x.failed = 0, 0, "", false
 }
 
-// ClaimFor claims the runtime of x, or finds its static file, as the first step of forward does. It is
+// ClaimFor claims the runtime of x, or finds its static file, as the first step of Forward does. It is
 // for an event loop, whose waiter does not wait.
 func (s *Service) ClaimFor(x *Request, w route.Waiter) error { return s.Take(&x.Request, w) }

@@ -11,6 +11,7 @@ const (
 // Framing is the way in which the length of a response's body is known.
 type Framing uint8
 
+// The framings.
 const (
 	Empty Framing = iota
 	ByLength
@@ -101,6 +102,7 @@ func AppendFields(b []byte, resp *http1.Response) []byte {
 	return b
 }
 
+// AppendUpgrade appends the head of the response that opens a websocket.
 func (x *Request) AppendUpgrade(b []byte) []byte {
 	b = AppendFields(AppendStatus(b, &x.Resp), &x.Resp)
 	b = append(append(b, "Svc-Version: "...), x.Claim.Version.Ref.Version...)

@@ -21,6 +21,7 @@ func (g *Gate) IsShared() bool {
 	return !g.share.off && !g.cur.Load().IsClosed()
 }
 
+// SetShared says whether machines may be granted the host name.
 func (g *Gate) SetShared(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

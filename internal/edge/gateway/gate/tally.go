@@ -28,6 +28,7 @@ func (t *Tally) Acquire() bool {
 	return false
 }
 
+// Release ends a claim.
 func (t *Tally) Release() {
 	if t.n.Add(-1) == closedBit {
 		t.once.Do(func() { close(t.Done) })

@@ -41,6 +41,7 @@ var loopCount = sync.OnceValue(func() int {
 	return n
 })
 
+// Serve accepts connections from ln until it is closed.
 func (e *Engine) Serve(ctx context.Context, ln net.Listener) error {
 	tcp, ok := ln.(*net.TCPListener)
 	if !ok {
@@ -96,6 +97,7 @@ func (e *Engine) list() []*loop {
 	return nil
 }
 
+// Sweep closes the connections that exceed a time limit, and returns how many there were.
 func (e *Engine) Sweep(now time.Time) int {
 	n := e.Engine.Sweep(now)
 	for _, l := range e.list() {
@@ -122,16 +124,19 @@ func (e *Engine) each(f func(*loop)) {
 // The loops come first: a connection that is handed over meanwhile is one of GoEngine
 // then, and GoEngine returns none while the gateway stops.
 
+// CloseIdle closes the connections between two requests.
 func (e *Engine) CloseIdle() {
 	e.each((*loop).stop)
 	e.Engine.CloseIdle()
 }
 
+// CloseFresh closes the connections whose first request has not arrived.
 func (e *Engine) CloseFresh() {
 	e.each((*loop).closeFresh)
 	e.Engine.CloseFresh()
 }
 
+// Abort closes every connection.
 func (e *Engine) Abort() {
 	e.each((*loop).abort)
 	e.Engine.Abort()
@@ -148,6 +153,7 @@ func (e *Engine) Evict() bool {
 	return false
 }
 
+// Prune makes each loop close its spare connections to a runtime. It does not wait.
 func (e *Engine) Prune(u *route.Upstream) {
 	for _, l := range e.list() {
 		l.post(func() { l.prune(u, true) })

@@ -60,7 +60,7 @@ func (r *Router) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn 
 func (r *Router) Knows(a relay.Ask) bool { return r.table.Load().version(a.Ref).admits(a.Key) }
 
 // admits reports whether requests with this key may reach the runtime of v, which may be nil.
-func (v *version) admits(key string) bool {
+func (v *Version) admits(key string) bool {
 	return v != nil && v.upstream != nil && v.State.Status.Serves() && v.State.PortKey != "" &&
 		subtle.ConstantTimeCompare([]byte(v.State.PortKey), []byte(key)) == 1
 }

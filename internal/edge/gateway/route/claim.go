@@ -46,7 +46,7 @@ func (x *Request) knows(secret svc.Secret) bool {
 
 // Claim is the use of a runtime by a request.
 type Claim struct {
-	Version  *version
+	Version  *Version
 	Upstream *Upstream   // nil if no runtime is claimed
 	counted  bool        // in the stats of the version
 	epoch    *gate.Epoch // of the production host
@@ -55,6 +55,7 @@ type Claim struct {
 	Selector bool // found by a deprecated path selector [D4]
 }
 
+// Ref names the version; it is zero if none was found.
 func (cl *Claim) Ref() svc.Ref {
 	if cl.Version == nil {
 		return svc.Ref{}

@@ -19,7 +19,7 @@ func (r *Router) SetVersion(ref svc.Ref, state svc.Upstream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.table.Load().version(ref)
-	v := &version{Ref: ref, host: r.cfg.Ingress.PreviewHost(ref), State: state, Replaced: make(chan struct{}), roused: new(atomic.Bool)}
+	v := &Version{Ref: ref, host: r.cfg.Ingress.PreviewHost(ref), State: state, Replaced: make(chan struct{}), roused: new(atomic.Bool)}
 	if old != nil {
 		v.stats = old.stats
 	} else {
@@ -36,7 +36,7 @@ func (r *Router) SetVersion(ref svc.Ref, state svc.Upstream) {
 
 // upstreamFor returns the upstream of the runtime in state: that of old if it is the
 // same process.
-func (r *Router) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *Upstream {
+func (r *Router) upstreamFor(ref svc.Ref, old *Version, state svc.Upstream) *Upstream {
 	if state.Socket == "" || state.Starting {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (r *Router) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *Ups
 
 // retire is called after a table without v was stored. next is the current upstream
 // of the version.
-func (r *Router) retire(v *version, next *Upstream) {
+func (r *Router) retire(v *Version, next *Upstream) {
 	if v.upstream != nil && v.upstream != next {
 		v.upstream.retire()
 		r.revokeAll(v.upstream)

@@ -34,7 +34,7 @@ func errNoVersion(p *project) *svc.Error {
 		WithHint("promote a ready version")
 }
 
-func errStatus(v *version) *svc.Error {
+func errStatus(v *Version) *svc.Error {
 	switch v.State.Status { //nolint:exhaustive // the others are steps of a deploy
 	case svc.StatusArchived:
 		return svc.Errorf(svc.Unavailable, svc.CodeVersionArchived, "version %s of %s is archived", v.Ref.Version, v.Ref.Project).
@@ -58,17 +58,17 @@ func errNotStarted() *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the runtime of this version is starting").After(RetrySoon)
 }
 
-func errRestarting(v *version, now time.Time) *svc.Error {
+func errRestarting(v *Version, now time.Time) *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeRuntimeRestarting, "the runtime of this version crashed and is restarted after a wait").
 		WithHint("the log of the version says why it crashed").After(max(RetrySoon, v.State.RetryAt.Sub(now)))
 }
 
 // ErrNoRuntime says that the version has no runtime that answers.
-func ErrNoRuntime(v *version) *svc.Error {
+func ErrNoRuntime(v *Version) *svc.Error {
 	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "version %s of %s has no running runtime", v.Ref.Version, v.Ref.Project)
 }
 
-func errVersionBusy(v *version) *svc.Error {
+func errVersionBusy(v *Version) *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "version %s of %s serves too many requests at the same time", v.Ref.Version, v.Ref.Project).
 		After(RetrySoon)
 }

@@ -41,7 +41,7 @@ func (u MachineUse) inProgress() (n int) {
 // them as for a request that this gateway has claimed.
 type grant struct {
 	id    uint64
-	of    *version
+	of    *Version
 	epoch *gate.Epoch // of production; nil for the version's own host name
 	gate  *gate.Gate  // likewise
 }
@@ -54,7 +54,7 @@ type delegated struct {
 
 // delegate grants the machine of v what it may have by the current table, and revokes the rest. r.mu
 // must be held.
-func (r *Router) delegate(v *version) {
+func (r *Router) delegate(v *Version) {
 	if v == nil || v.upstream == nil || v.upstream.delegated == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (r *Router) share(project string) {
 
 // grant makes the machine of v have the grant of a role, or not. One of an epoch that was closed is
 // replaced. r.mu must be held.
-func (r *Router) grant(v *version, role svc.Role, of *gate.Gate, wanted bool) {
+func (r *Router) grant(v *Version, role svc.Role, of *gate.Gate, wanted bool) {
 	u := v.upstream
 	has := u.delegated.grants[role]
 	if has != nil && (!wanted || has.gate != of || has.epoch != nil && has.epoch.IsClosed()) {
@@ -152,7 +152,7 @@ func (s *stats) note(used MachineUse) {
 }
 
 // used returns what the machine of the runtime of v has admitted itself.
-func (v *version) used() MachineUse {
+func (v *Version) used() MachineUse {
 	if v.upstream == nil || v.upstream.delegated == nil {
 		return MachineUse{}
 	}
@@ -161,7 +161,7 @@ func (v *version) used() MachineUse {
 
 // last is the time of the last request in any role, here or at the machine, in unix nanoseconds;
 // 0 for never.
-func (v *version) last() int64 {
+func (v *Version) last() int64 {
 	last := v.stats.last()
 	for _, at := range v.used().Last {
 		last = max(last, at.UnixNano())
@@ -170,7 +170,7 @@ func (v *version) last() int64 {
 }
 
 // isOpen reports whether a websocket is open, here or at the machine.
-func (v *version) isOpen() bool { return v.stats.isOpen() || v.used().Websockets > 0 }
+func (v *Version) isOpen() bool { return v.stats.isOpen() || v.used().Websockets > 0 }
 
 // Unshare takes the production host of a project from machines that admit requests themselves, until
 // Share. The requests of other gateways pass this server meanwhile.
@@ -208,6 +208,6 @@ func (r *Router) awaitInherited(ctx context.Context) error {
 
 // shares reports whether the machine of v, which may be nil, admits production's requests itself.
 // Router.mu must be held.
-func (v *version) shares() bool {
+func (v *Version) shares() bool {
 	return v != nil && v.upstream != nil && v.upstream.delegated != nil && v.upstream.delegated.grants[svc.RoleProduction] != nil
 }

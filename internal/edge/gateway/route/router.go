@@ -93,8 +93,8 @@ func (r *Router) RetireAll() {
 	}
 }
 
-// Sweep closes the spare connections to runtimes that were not used within IdleLimit.
-func (r *Router) Sweep(now time.Time) {
+// PruneIdle closes the spare connections to runtimes that were not used within IdleLimit.
+func (r *Router) PruneIdle(now time.Time) {
 	for _, v := range r.table.Load().versions.all {
 		if v.upstream != nil {
 			v.upstream.prune(now)

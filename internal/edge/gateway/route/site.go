@@ -20,7 +20,7 @@ type lazySite struct {
 }
 
 // siteFor returns the site of a version in state: that of old if the bundle is the same.
-func siteFor(old *version, state svc.Upstream) *lazySite {
+func siteFor(old *Version, state svc.Upstream) *lazySite {
 	if state.BundleDir == "" {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (s *lazySite) open() *site.Site {
 }
 
 // findAsset reports whether the assets of v answer the request.
-func (x *Request) findAsset(cfg *Config, v *version) bool {
+func (x *Request) findAsset(cfg *Config, v *Version) bool {
 	if v.site == nil {
 		return false
 	}

@@ -12,13 +12,13 @@ import (
 // table holds all routes. It never changes; a changed copy replaces it. If one host name
 // belongs to several, production precedes a version, which precedes a preview name.
 type table struct {
-	versions shards[svc.Ref, *version]
+	versions shards[svc.Ref, *Version]
 	projects shards[string, *project]
 	previews shards[svc.Ref, *project] // by project and preview name
 
 	// By lower-case host name.
 	productionHosts shards[string, *project]
-	versionHosts    shards[string, *version]
+	versionHosts    shards[string, *Version]
 	previewHosts    shards[string, *project]
 }
 
@@ -26,12 +26,12 @@ type table struct {
 // project that has no production version yet.
 type route struct {
 	role    svc.Role
-	version *version
+	version *Version
 	project *project // of a host name that changes its version: production's, or a preview name's
 }
 
-// version is one version in one state.
-type version struct {
+// Version is one version in one state.
+type Version struct {
 	Ref      svc.Ref
 	host     string
 	State    svc.Upstream
@@ -98,16 +98,16 @@ func (t *table) with(change func(*table)) *table {
 	return &n
 }
 
-func (t *table) version(ref svc.Ref) *version { return t.versions[shardOf(ref)][ref] }
+func (t *table) version(ref svc.Ref) *Version { return t.versions[shardOf(ref)][ref] }
 func (t *table) project(id string) *project   { return t.projects[shardOfName(id)][id] }
 func (t *table) preview(id svc.Ref) *project  { return t.previews[shardOf(id)][id] }
 
-func (t *table) setVersion(v *version) {
+func (t *table) setVersion(v *Version) {
 	t.versions.set(shardOf(v.Ref), v.Ref, v)
 	t.versionHosts.set(shardOfName(v.host), v.host, v)
 }
 
-func (t *table) removeVersion(v *version) {
+func (t *table) removeVersion(v *Version) {
 	t.versions.remove(shardOf(v.Ref), v.Ref)
 	t.versionHosts.remove(shardOfName(v.host), v.host)
 }

@@ -116,7 +116,7 @@ func BenchmarkSetVersion(b *testing.B) {
 func TestSharedHostName(t *testing.T) {
 	t.Parallel()
 	const host = "one.apps.test"
-	v := &version{Ref: svc.Ref{Project: "a", Version: "v1"}, host: host}
+	v := &Version{Ref: svc.Ref{Project: "a", Version: "v1"}, host: host}
 	preview, production := &project{id: "a", name: "pr", host: host, prod: "v1"}, &project{id: "b", host: host}
 	tbl := (&table{}).with(func(t *table) { t.setVersion(v); t.setPreview(preview); t.setProject(production) })
 	var got []route

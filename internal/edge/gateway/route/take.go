@@ -59,7 +59,7 @@ func (r *Router) Take(x *Request, w Waiter) error {
 }
 
 // rouse asks once for the runtime of a version that sleeps.
-func (r *Router) rouse(v *version) {
+func (r *Router) rouse(v *Version) {
 	if r.cfg.Rouse != nil && v.roused.CompareAndSwap(false, true) {
 		r.cfg.Rouse(v.Ref)
 	}

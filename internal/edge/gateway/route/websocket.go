@@ -13,7 +13,7 @@ type Ender interface {
 // request in flight, and a drain does not wait for it [D20].
 type Websocket struct {
 	Upstream *Upstream
-	version  *version
+	version  *Version
 	Role     svc.Role
 	ender    Ender
 }
@@ -31,6 +31,7 @@ func (w *Websocket) Close() {
 	w.version.stats.removeWebsocket(w)
 }
 
+// Ref names the version of the websocket.
 func (w *Websocket) Ref() svc.Ref { return w.version.Ref }
 
 func closeAll(list []*Websocket) {
