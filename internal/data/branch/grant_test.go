@@ -37,3 +37,34 @@ func TestEarlierGrantIsLost(t *testing.T) {
 		old = g
 	}
 }
+
+// TestTakeoverStaysUntilTheRelease: a process that follows one that took the data over, and that may have
+// died before it claimed each log, has to claim the logs too.
+func TestTakeoverStaysUntilTheRelease(t *testing.T) {
+	t.Parallel()
+	s := open(t, new(memstore.Bucket))
+	acquire := func(machine, session string) branch.Grant {
+		t.Helper()
+		g, err := s.Acquire(t.Context(), ref("v"), svc.Owner{Node: machine, Session: session}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	if acquire("a.m1", "1").TakenOver {
+		t.Error("the first owner has taken over")
+	}
+	if !acquire("a.m2", "2").TakenOver {
+		t.Error("the second machine has not taken over")
+	}
+	third := acquire("a.m2", "3")
+	if !third.TakenOver {
+		t.Error("the next process of the second machine does not know of the takeover")
+	}
+	if err := s.Release(t.Context(), third); err != nil {
+		t.Fatal(err)
+	}
+	if acquire("a.m2", "4").TakenOver {
+		t.Error("the mark outlives the release")
+	}
+}

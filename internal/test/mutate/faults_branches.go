@@ -7,6 +7,7 @@ func faultsOfBranches() []fault {
 		{
 			name: "the mark of a takeover is forgotten by the next owner", file: dir + "owner.go",
 			old: "		takeover = takeover || r.TakenOver", new: "		_ = r.TakenOver",
+			test: "data/branch TestTakeoverStaysUntilTheRelease",
 		},
 		{
 			name: "a takeover does not wait for the lease", file: dir + "owner.go",

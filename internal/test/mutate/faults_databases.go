@@ -41,7 +41,7 @@ func faultsOfDatabases() []fault {
 		{
 			name: "reads in sync are answered after a takeover", file: dir + "watch.go",
 			old: "v.cfg.Sync && passed(v.watch.confirmed.Load()) > v.cfg.confirmedFor()", new: "false",
-			test: "data/dataplane TestReaderWhileAwaySync",
+			test: "data/dataplane TestStaleReads",
 		},
 		{
 			name: "a cut is one transaction early", file: dir + "cut.go",
