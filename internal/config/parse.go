@@ -17,7 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/svcctl/svcctl/internal/lib/duration"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -84,7 +84,7 @@ func Duration(v string) (time.Duration, error) {
 	if n, err := strconv.ParseInt(v, 10, 32); err == nil && n >= 0 {
 		return time.Duration(n) * time.Second, nil
 	}
-	return duration.Parse(v)
+	return text.Duration(v)
 }
 
 // positiveDuration is Duration without 0 and off.

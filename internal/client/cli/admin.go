@@ -11,7 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/cli/whole"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -136,7 +136,7 @@ func sum(a api.ObjectAmount) string {
 	if a.Objects == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%d)", bytesize.Text(a.Bytes), a.Objects)
+	return fmt.Sprintf("%s (%d)", text.Bytes(a.Bytes), a.Objects)
 }
 
 func pinners(pins []api.GarbagePin) string {

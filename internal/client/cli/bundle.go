@@ -15,7 +15,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -185,7 +185,7 @@ func writeBundle(ctx context.Context, k *kit.Kit, o buildOptions, out string) er
 		return fmt.Errorf("write %s: %w", target, err)
 	}
 	return k.Print(map[string]any{"file": target, "digest": built.Digest, "size": built.Size}, func() {
-		k.Printf("%s  %s  %s", target, bytesize.Text(built.Size), built.Digest)
+		k.Printf("%s  %s  %s", target, text.Bytes(built.Size), built.Digest)
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/lib/backoff"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -79,7 +79,7 @@ func (j creation) send(ctx context.Context, accepted api.VersionAccepted) error 
 		return err
 	}
 	defer f.Close()
-	j.progress.Stage("uploading " + bytesize.Text(j.built.Size))
+	j.progress.Stage("uploading " + text.Bytes(j.built.Size))
 	err = j.retry(ctx, func() error {
 		return j.c.Upload(ctx, *accepted.Upload, f, func(sent int64) { j.progress.Bytes(sent, j.built.Size) })
 	})
@@ -114,7 +114,7 @@ func (j creation) sendAssets(ctx context.Context, to api.Upload) error {
 		for _, a := range missing {
 			size += a.SizeBytes
 		}
-		j.progress.Stage(fmt.Sprintf("uploading %d of %d static files, %s", len(missing), len(all), bytesize.Text(size)))
+		j.progress.Stage(fmt.Sprintf("uploading %d of %d static files, %s", len(missing), len(all), text.Bytes(size)))
 		return j.c.UploadAssets(ctx, to, missing, func(sent int64) { j.progress.Bytes(sent, size) })
 	})
 }

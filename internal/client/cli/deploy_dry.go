@@ -11,7 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -109,7 +109,7 @@ func (d deployment) printPlan(p planned) {
 	row("variables", strings.Join(slices.Sorted(maps.Keys(p.Env)), ", "))
 	row("runs", strings.Join(p.Runs, ", "))
 	row("compatible", strings.TrimSpace(p.CompatibilityDate+" "+strings.Join(p.CompatibilityFlags, ",")))
-	k.Printf("  %-10s %s to upload, %s unpacked: %s, %s", "bundle", bytesize.Text(p.SizeBytes), bytesize.Text(p.UnpackedBytes), count(int64(p.Modules), "module"), count(int64(p.Assets), "static file"))
+	k.Printf("  %-10s %s to upload, %s unpacked: %s, %s", "bundle", text.Bytes(p.SizeBytes), text.Bytes(p.UnpackedBytes), count(int64(p.Modules), "module"), count(int64(p.Assets), "static file"))
 	row("digest", p.ArtifactDigest)
 	if p.Promote {
 		row("promote", "when it is ready")

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -84,7 +84,7 @@ func summaryRow(s api.ProjectSummary) []string {
 	t := s.Traffic
 	return []string{
 		strconv.Itoa(versions), strconv.Itoa(s.Running), last, strconv.FormatInt(t.Requests, 10), strconv.FormatInt(t.Errors, 10),
-		strconv.FormatFloat(t.P95Ms, 'f', 1, 64) + "ms", bytesize.Text(s.MemoryBytes),
+		strconv.FormatFloat(t.P95Ms, 'f', 1, 64) + "ms", text.Bytes(s.MemoryBytes),
 	}
 }
 

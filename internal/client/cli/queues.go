@@ -37,13 +37,13 @@ func newQueuesList(k *kit.Kit) *cobra.Command {
 		header: []string{"QUEUE", "STATE", "READY", "DELAYED", "IN FLIGHT", "OLDEST", "PRODUCERS", "DEAD LETTERS"},
 		row: func(q api.Queue) []string {
 			return []string{
-				q.Name, queueState(q), fmt.Sprint(q.Ready), fmt.Sprint(q.Delayed), fmt.Sprint(q.Inflight), oldest(q), strings.Join(q.Producers, ","), text(q.DeadLetterQueue),
+				q.Name, queueState(q), fmt.Sprint(q.Ready), fmt.Sprint(q.Delayed), fmt.Sprint(q.Inflight), oldest(q), strings.Join(q.Producers, ","), optional(q.DeadLetterQueue),
 			}
 		},
 	})
 }
 
-func text(s *string) string {
+func optional(s *string) string {
 	if s == nil {
 		return ""
 	}

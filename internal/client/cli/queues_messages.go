@@ -33,7 +33,7 @@ func newQueuesPeek(k *kit.Kit) *cobra.Command {
 
 func printMessages(k *kit.Kit, list []api.Message) error {
 	return kit.PrintList(k, list, []string{"ID", "STATE", "DUE", "ATTEMPTS", "TYPE", "DEAD FROM", "BODY"}, func(m api.Message) []string {
-		return []string{m.ID, string(m.State), m.DueAt.UTC().Format(time.RFC3339), fmt.Sprint(m.Attempts), m.ContentType, text(m.DeadFrom), string(m.Body)}
+		return []string{m.ID, string(m.State), m.DueAt.UTC().Format(time.RFC3339), fmt.Sprint(m.Attempts), m.ContentType, optional(m.DeadFrom), string(m.Body)}
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -96,7 +96,7 @@ func (s *serverStatus) print(k *kit.Kit) {
 	line("writes", "%s", behindLine(state))
 	line("deploys", "%d of at most %d wait or run", s.queue.PendingJobs, s.queue.QueueMax)
 	line("versions", "%s", versions)
-	line("requests", "%d in the last 5 minutes, %d of them failed, %d by an exception; %s sent", s.Traffic.Requests, s.Traffic.Errors, s.Traffic.Exceptions, bytesize.Text(s.Traffic.Bytes))
+	line("requests", "%d in the last 5 minutes, %d of them failed, %d by an exception; %s sent", s.Traffic.Requests, s.Traffic.Errors, s.Traffic.Exceptions, text.Bytes(s.Traffic.Bytes))
 	line("backup", "%s", backupLine(state))
 }
 
@@ -113,7 +113,7 @@ func diskLine(s api.ServerState) string {
 	if s.DiskTotalBytes == 0 { // an older server
 		return "-"
 	}
-	return fmt.Sprintf("%s of %s free (%d %%)", bytesize.Text(s.DiskFreeBytes), bytesize.Text(s.DiskTotalBytes), 100*s.DiskFreeBytes/s.DiskTotalBytes)
+	return fmt.Sprintf("%s of %s free (%d %%)", text.Bytes(s.DiskFreeBytes), text.Bytes(s.DiskTotalBytes), 100*s.DiskFreeBytes/s.DiskTotalBytes)
 }
 
 func versionsLine(v api.VersionsHealth) string {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -91,7 +91,7 @@ func showVersions(k *kit.Kit, items []api.Version) {
 			v.PreviewURL,
 		}
 		if k.Wide() {
-			row = append(row, v.GitSHA, v.CreatedAt.UTC().Format(time.RFC3339), bytesize.Text(v.SizeBytes))
+			row = append(row, v.GitSHA, v.CreatedAt.UTC().Format(time.RFC3339), text.Bytes(v.SizeBytes))
 		}
 		if v.ErrorCode != "" {
 			row = append(row, v.ErrorStep+": "+v.ErrorCode)
@@ -248,7 +248,7 @@ func showVersion(k *kit.Kit, v api.Version) {
 		k.Printf("  ready    after %s", v.ReadyAt.Sub(v.CreatedAt.Time).Round(time.Millisecond))
 	}
 	k.Printf("  request  %s", lastRequestOf(v))
-	k.Printf("  digest   %s (%s)", v.ArtifactDigest, bytesize.Text(v.SizeBytes))
+	k.Printf("  digest   %s (%s)", v.ArtifactDigest, text.Bytes(v.SizeBytes))
 	k.Printf("  pinned   %s", pinText(v))
 	k.Printf("  parent   %s%s", cmp.Or(kit.Clean(parentOf(v)), "none"), cutAt(v))
 	showOrigin(k, v)

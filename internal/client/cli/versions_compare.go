@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -23,7 +23,7 @@ func versionBundle(ctx context.Context, k *kit.Kit, v atVersion) error {
 		return err
 	}
 	return k.Print(b, func() {
-		k.Printf("%s/%s: %s, %s, format %d", v.project, b.VersionID, cmp.Or(kit.Clean(b.Main), "none"), bytesize.Text(b.SizeBytes), b.Format)
+		k.Printf("%s/%s: %s, %s, format %d", v.project, b.VersionID, cmp.Or(kit.Clean(b.Main), "none"), text.Bytes(b.SizeBytes), b.Format)
 		for _, part := range []struct {
 			name string
 			list []string
@@ -42,14 +42,14 @@ func bundleRows(b api.Bundle) (rows [][]string) {
 		rows = append(rows, []string{bound.Name, strings.TrimSpace("binding " + bound.Kind + " " + bound.Resource), "-", "-"})
 	}
 	for _, m := range b.Modules {
-		rows = append(rows, []string{m.Name, "module " + m.Type, bytesize.Text(m.SizeBytes), m.SHA256[:min(12, len(m.SHA256))]})
+		rows = append(rows, []string{m.Name, "module " + m.Type, text.Bytes(m.SizeBytes), m.SHA256[:min(12, len(m.SHA256))]})
 	}
 	for _, part := range []struct {
 		what  string
 		files []api.BundleFile
 	}{{"migration", b.Migrations}, {"seed", b.Seeds}, {"asset", b.Assets}} {
 		for _, f := range part.files {
-			rows = append(rows, []string{f.Path, part.what, bytesize.Text(f.SizeBytes), f.SHA256[:min(12, len(f.SHA256))]})
+			rows = append(rows, []string{f.Path, part.what, text.Bytes(f.SizeBytes), f.SHA256[:min(12, len(f.SHA256))]})
 		}
 	}
 	return rows
@@ -87,9 +87,9 @@ func compareVersions(ctx context.Context, k *kit.Kit, v atVersion, other string)
 }
 
 // sideText is one side of a difference in a cell.
-func sideText(text string, bytes int64) string {
+func sideText(side string, bytes int64) string {
 	if bytes > 0 {
-		text = strings.TrimSpace(text + " " + bytesize.Text(bytes))
+		side = strings.TrimSpace(side + " " + text.Bytes(bytes))
 	}
-	return cmp.Or(text, "-")
+	return cmp.Or(side, "-")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/lib/suggest"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -131,7 +131,7 @@ func (r *reader) only(n *node, path string, known ...string) {
 			continue
 		}
 		hint := "the keys are " + strings.Join(known, ", ")
-		if meant := suggest.Nearest(m.key, slices.Values(known)); meant != "" {
+		if meant := text.Nearest(m.key, slices.Values(known)); meant != "" {
 			hint = fmt.Sprintf("did you mean %q?", meant)
 		}
 		r.problem(svc.CodeConfigInvalid, path+"."+m.key, m.pos, "%s.%s is not a key of %s; %s", path, m.key, path, hint)
@@ -141,7 +141,7 @@ func (r *reader) only(n *node, path string, known ...string) {
 // unknown warns of a key, as wrangler does. It may be one of a newer wrangler.
 func (r *reader) unknown(path string, m member, known iter.Seq[string]) {
 	hint := ""
-	if meant := suggest.Nearest(m.key, known); meant != "" {
+	if meant := text.Nearest(m.key, known); meant != "" {
 		hint = fmt.Sprintf("; did you mean %q?", meant)
 	}
 	r.warn(m.pos, "unexpected field %q has no effect%s", path, hint)
@@ -150,7 +150,7 @@ func (r *reader) unknown(path string, m member, known iter.Seq[string]) {
 // typo says which key of n was probably meant to be a required one that n lacks.
 func typo(n *node, key string) string {
 	for _, m := range n.members {
-		if suggest.Nearest(m.key, slices.Values([]string{key})) != "" {
+		if text.Nearest(m.key, slices.Values([]string{key})) != "" {
 			return fmt.Sprintf("; did you mean %q by %q?", key, m.key)
 		}
 	}

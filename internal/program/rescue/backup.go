@@ -13,7 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 )
@@ -61,7 +61,7 @@ func backUp(ctx context.Context, k *kit.Kit, p whole.Place, where string) error 
 		return err
 	}
 	return k.Print(d, func() {
-		k.Printf("backed up and checked: registry of %s, schema %d; %s written to %s", bytesize.Text(int64(d.Bytes)), d.Schema, bytesize.Text(d.Written), where)
+		k.Printf("backed up and checked: registry of %s, schema %d; %s written to %s", text.Bytes(int64(d.Bytes)), d.Schema, text.Bytes(d.Written), where)
 	})
 }
 

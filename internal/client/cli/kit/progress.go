@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/internal/lib/text"
 )
 
 // Progress shows long work: on a terminal one line that is redrawn, elsewhere
@@ -54,7 +54,7 @@ func (p *Progress) Bytes(done, total int64) {
 		return
 	}
 	p.drawn = time.Now()
-	p.k.draw(fmt.Sprintf("%s %s of %s", p.stage, bytesize.Text(done), bytesize.Text(total)))
+	p.k.draw(fmt.Sprintf("%s %s of %s", p.stage, text.Bytes(done), text.Bytes(total)))
 }
 
 // Done ends the stage with a note, which may be "".

@@ -16,7 +16,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
-	"github.com/svcctl/svcctl/internal/lib/suggest"
+	"github.com/svcctl/svcctl/internal/lib/text"
 )
 
 // NewRoot makes a root command with the manners of every command of ours:
@@ -48,7 +48,7 @@ func meant(cmd *cobra.Command, err error) string {
 			names = append(names, f.Name)
 		}
 	})
-	if name := suggest.Nearest(unknown.GetSpecifiedName(), slices.Values(names)); name != "" {
+	if name := text.Nearest(unknown.GetSpecifiedName(), slices.Values(names)); name != "" {
 		return "; did you mean --" + name + "?"
 	}
 	return ""

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/duration"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/server/api/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -229,14 +229,14 @@ func (h handlers) ListAudit(ctx context.Context, r oas.ListAuditRequestObject) (
 }
 
 // sinceOf reads a time or a duration until now; "" is the zero time.
-func sinceOf(text string, now time.Time) (time.Time, error) {
-	if text == "" {
+func sinceOf(since string, now time.Time) (time.Time, error) {
+	if since == "" {
 		return time.Time{}, nil
 	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
+	if at, err := time.Parse(time.RFC3339, since); err == nil {
 		return at, nil
 	}
-	if d, err := duration.Parse(text); err == nil {
+	if d, err := text.Duration(since); err == nil {
 		return now.Add(-d), nil
 	}
 	return time.Time{}, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "the parameter since must be a time (RFC 3339) or a duration such as 24h or 7d")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/duration"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/server/api/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -70,7 +70,7 @@ func feedQuery(p api.ListEventsParams, lastEventID string) (svc.FeedQuery, error
 	if p.Wait == "" {
 		return q, nil
 	}
-	d, err := duration.Parse(p.Wait)
+	d, err := text.Duration(p.Wait)
 	if err != nil || d > maxWait {
 		return q, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "the parameter wait must be a duration such as 30s, at most 60s")
 	}

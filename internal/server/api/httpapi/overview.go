@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/duration"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/server/api/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -118,7 +118,7 @@ func (h handlers) GetMetricsSummary(_ context.Context, r oas.GetMetricsSummaryRe
 	window := defaultWindow
 	if r.Params.Window != "" {
 		var err error
-		if window, err = duration.Parse(r.Params.Window); err != nil || window <= 0 || window > maxWindow {
+		if window, err = text.Duration(r.Params.Window); err != nil || window <= 0 || window > maxWindow {
 			return nil, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "the parameter window must be a duration such as 5m, at most 9m55s")
 		}
 	}

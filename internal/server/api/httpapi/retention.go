@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/duration"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/server/api/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -72,7 +72,7 @@ func bulkFilter(project string, body api.BulkVersions, now time.Time) (svc.Versi
 		f.Statuses = append(f.Statuses, svc.Status(s))
 	}
 	if body.OlderThan != "" {
-		age, err := duration.Parse(body.OlderThan)
+		age, err := text.Duration(body.OlderThan)
 		if err != nil || age <= 0 {
 			return f, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "older_than must be a duration such as 12h or 7d").At("/older_than")
 		}

@@ -3,8 +3,8 @@ package checkup
 import (
 	"context"
 
-	"github.com/svcctl/svcctl/internal/lib/bytesize"
 	"github.com/svcctl/svcctl/internal/lib/machine"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -30,7 +30,7 @@ func Disk(dir string, of func(path string) (machine.Disk, error)) Check {
 		case d.Free < littleDisk || d.Free < d.Total/leastShare:
 			status = svc.FindingWarning
 		}
-		f := svc.Found(status, "%s of %s free at %s", bytesize.Text(d.Free), bytesize.Text(d.Total), dir)
+		f := svc.Found(status, "%s of %s free at %s", text.Bytes(d.Free), text.Bytes(d.Total), dir)
 		if status != svc.FindingOK {
 			f = f.WithAdvice("free space, enlarge the disk, or delete versions: svcctl versions destroy, SVC_KEEP_ARCHIVED")
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding/services"
-	"github.com/svcctl/svcctl/internal/lib/suggest"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -81,7 +81,7 @@ func (c Callees) noProject(ctx context.Context, name string) (string, error) {
 		ids[i] = p.ID
 	}
 	why := "there is no project " + name
-	if near := suggest.Nearest(name, slices.Values(ids)); near != "" {
+	if near := text.Nearest(name, slices.Values(ids)); near != "" {
 		why += "; did you mean " + near + "?"
 	}
 	return why, nil

@@ -1,4 +1,4 @@
-package duration
+package text
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ const day = 24 * time.Hour
 
 var errForm = errors.New("want a duration such as 90s, 15m, 12h or 3d")
 
-// Parse reads a duration that is not negative: Go's, with d for days before the rest.
-func Parse(v string) (time.Duration, error) {
+// Duration reads a duration that is not negative: Go's, with d for days before the rest.
+func Duration(v string) (time.Duration, error) {
 	days, rest, ok := strings.Cut(v, "d")
 	if !ok {
 		days, rest = "0", v

@@ -1,9 +1,9 @@
-package bytesize
+package text
 
 import "fmt"
 
-// Text is n bytes in the largest unit of which there is one, such as "1.5 GiB".
-func Text(n int64) string {
+// Bytes is n bytes in the largest unit of which there is one, such as "1.5 GiB".
+func Bytes(n int64) string {
 	switch {
 	case n < 1<<10:
 		return fmt.Sprintf("%d B", n)
