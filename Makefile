@@ -199,7 +199,7 @@ test-hyperdrive: build ## use MariaDB by TLS from a worker with mysql2 (needs ma
 
 .PHONY: test-upgrade
 test-upgrade: ## upgrade from the last release and go back, with data (docs/guide/backup.md)
-	go test -vet=off -count=1 -v -timeout 20m -tags e2e,release -run 'TestRelease$$' $(GOTESTFLAGS) ./internal/test/e2e
+	go test -vet=off -count=1 -v -timeout 20m -tags e2e,release -run 'UpgradeFromRelease$$' $(GOTESTFLAGS) ./internal/test/e2e
 
 .PHONY: test-power
 test-power: ## cut the power of the embedded store and of a server with Durable Objects, on ext4 and XFS (needs root)

@@ -19,11 +19,11 @@ import (
 // first says it stands for the last release.
 const firstVersion = "v0.1.0"
 
-var releaseFrom = flag.String("release.from", "", "commit that TestRelease upgrades from; empty = the last tag, or the first commit of "+firstVersion)
+var releaseFrom = flag.String("release.from", "", "commit that TestUpgradeFromRelease upgrades from; empty = the last tag, or the first commit of "+firstVersion)
 
-// TestRelease: the program takes over the data of the last release; that one refuses what has
+// TestUpgradeFromRelease: the program takes over the data of the last release; that one refuses what has
 // become newer, and continues with the copy of the registry from before the upgrade.
-func TestRelease(t *testing.T) {
+func TestUpgradeFromRelease(t *testing.T) {
 	t.Parallel()
 	const dir = "../../../examples/guestbook"
 	old := lastRelease(t)
