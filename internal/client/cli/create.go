@@ -121,7 +121,7 @@ func (j creation) sendAssets(ctx context.Context, to api.Upload) error {
 
 // retry calls do until it succeeds, fails for good, or its time is over.
 func (j creation) retry(ctx context.Context, do func() error) error {
-	began, pause, said := time.Now(), firstRetry, ""
+	began, pause, said := time.Now(), backoff.Backoff{First: firstRetry, Max: lastRetry}, ""
 	for {
 		err := do()
 		patience, why := j.patience(err)
@@ -134,10 +134,9 @@ func (j creation) retry(ctx context.Context, do func() error) error {
 			j.k.Notef("%s: trying again", why)
 			said = why
 		}
-		if err := backoff.Sleep(ctx, min(left, max(pause, retryAfter(err)))); err != nil {
+		if err := backoff.Sleep(ctx, min(left, max(pause.Next(), retryAfter(err)))); err != nil {
 			return &kit.InterruptedError{Text: "interrupted; nothing was deployed"}
 		}
-		pause = min(pause*2, lastRetry)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 )
 
 // How often the lock of another process is tried. A process holds it for the time of
@@ -43,7 +45,7 @@ func (l *lock) with(ctx context.Context, do func() error) error {
 }
 
 func (l *lock) acquire(ctx context.Context) error {
-	for pause := firstTry; ; pause = min(2*pause, lastTry) {
+	for retry := (backoff.Backoff{First: firstTry, Max: lastTry}); ; {
 		if ctx.Err() != nil {
 			return fmt.Errorf("another program holds the lock of the directory of objects: %w", context.Cause(ctx))
 		}
@@ -54,11 +56,6 @@ func (l *lock) acquire(ctx context.Context) error {
 		case held:
 			return nil
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		_ = retry.Sleep(ctx) // the loop sees its error
 	}
 }

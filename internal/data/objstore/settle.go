@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/backoff"
@@ -26,8 +25,8 @@ var errHung = errors.New("the object store did not answer in time")
 // The pauses between attempts, and the time limit of one attempt: the base plus
 // the time that a slow line needs for the body.
 const (
-	firstPause  = 20 * time.Millisecond
-	longestWait = 2 * time.Second
+	firstPause  = 30 * time.Millisecond
+	longestWait = 3 * time.Second
 	attemptBase = 20 * time.Second
 	slowLine    = 256 << 10 // bytes a second
 )
@@ -42,12 +41,12 @@ func Settle(ctx context.Context, b Bucket, key string, body io.ReaderAt, size in
 	if cond == (Condition{}) {
 		return Info{}, fmt.Errorf("put %s: settling needs a condition", key)
 	}
-	for pause := firstPause; ; pause = min(2*pause, longestWait) {
+	for retry := newRetry(); ; {
 		info, done, err := settleOnce(ctx, b, key, body, size, cond)
 		if done || errors.Is(err, ErrFinal) {
 			return info, err
 		}
-		if wait(ctx, pause) != nil {
+		if retry.Sleep(ctx) != nil {
 			// Not wrapped: an unverified rejection is not ErrPrecondition.
 			return Info{}, fmt.Errorf("put %s: outcome unknown: %w (%v)", key, context.Cause(ctx), err) //nolint:errorlint // see above
 		}
@@ -85,16 +84,15 @@ func settleOnce(ctx context.Context, b Bucket, key string, body io.ReaderAt, siz
 // failed requests a few times.
 func Same(ctx context.Context, b Bucket, key string, body io.ReaderAt, size int64) (bool, error) {
 	const tries = 6
-	pause := firstPause
+	retry := newRetry()
 	for try := 1; ; try++ {
 		same, _, err := compare(ctx, b, key, io.NewSectionReader(body, 0, size))
 		if errors.Is(err, ErrNotExist) {
 			return false, nil
 		}
-		if err == nil || try == tries || wait(ctx, pause) != nil {
+		if err == nil || try == tries || retry.Sleep(ctx) != nil {
 			return same, err
 		}
-		pause = min(2*pause, longestWait)
 	}
 }
 
@@ -152,16 +150,15 @@ func compare(ctx context.Context, b Bucket, key string, want *io.SectionReader) 
 // last answer said, also with an error. When ctx ends first, nothing is known of the object.
 func Read(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, Info, error) {
 	const tries = 6
-	pause := firstPause
+	retry := newRetry()
 	for try := 1; ; try++ {
 		data, info, err := readOnce(ctx, b, key, off, n)
 		if err == nil || errors.Is(err, ErrNotExist) || errors.Is(err, ErrShort) || try == tries && ctx.Err() == nil {
 			return data, info, err
 		}
-		if wait(ctx, pause) != nil {
+		if retry.Sleep(ctx) != nil {
 			return nil, Info{}, fmt.Errorf("read %s: %w (%v)", key, context.Cause(ctx), err) //nolint:errorlint // not wrapped: no torn object was found
 		}
-		pause = min(2*pause, longestWait)
 	}
 }
 
@@ -204,13 +201,12 @@ func ListAll(ctx context.Context, b Bucket, prefix string) (all []Info, err erro
 
 func listPage(ctx context.Context, b Bucket, prefix, after string, limit int) ([]Info, error) {
 	const tries = 6
-	pause := firstPause
+	retry := newRetry()
 	for try := 1; ; try++ {
 		infos, err := listOnce(ctx, b, prefix, after, limit)
-		if err == nil || try == tries || wait(ctx, pause) != nil {
+		if err == nil || try == tries || retry.Sleep(ctx) != nil {
 			return infos, err
 		}
-		pause = min(2*pause, longestWait)
 	}
 }
 
@@ -220,7 +216,8 @@ func listOnce(ctx context.Context, b Bucket, prefix, after string, limit int) ([
 	return b.List(ctx, prefix, after, limit)
 }
 
-// wait pauses for about d, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	return backoff.Sleep(ctx, d/2+rand.N(d)) //nolint:gosec // jitter, no secret
+// newRetry is the pauses between attempts. Two thirds are random: clients that failed together come
+// back apart.
+func newRetry() backoff.Backoff {
+	return backoff.Backoff{First: firstPause, Max: longestWait, Jitter: 2. / 3}
 }

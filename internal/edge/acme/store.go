@@ -60,13 +60,12 @@ func newStore(b objstore.Bucket, key svc.Secret) (*store, error) {
 func (s *store) Store(ctx context.Context, key string, value []byte) error {
 	head := []byte(magic + strconv.Itoa(Format) + "\n")
 	object := s.aead.Seal(head, nil, value, []byte(key)) //nolint:gosec // the nonce is random and part of the result
-	pause := 100 * time.Millisecond
+	retry := backoff.Backoff{First: 100 * time.Millisecond, Max: time.Second}
 	for try := 1; ; try++ {
 		_, err := s.bucket.Put(ctx, s.prefix+key, bytes.NewReader(object), int64(len(object)), objstore.Condition{})
-		if err == nil || try == 5 || backoff.Sleep(ctx, pause) != nil {
+		if err == nil || try == 5 || retry.Sleep(ctx) != nil {
 			return err
 		}
-		pause *= 2
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"sync"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -99,7 +99,7 @@ func (c *Client) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reports.Go(func() { c.report(ctx) })
-	for delay := firstRetry; ; {
+	for retry := (backoff.Backoff{First: firstRetry, Max: maxRetry, Jitter: 0.5}); ; {
 		began := time.Now()
 		err := c.follow(ctx)
 		if errors.Is(err, ErrHosts) {
@@ -109,15 +109,13 @@ func (c *Client) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if c.lost(err); time.Since(began) > maxRetry {
-			delay = firstRetry
+			retry.Reset()
 		}
+		delay := retry.Next()
 		c.cfg.Logger.WarnContext(ctx, "no connection with the server; serving with the last routes and retrying", "error", err, "retry_in", delay)
-		select {
-		case <-time.After(delay/2 + rand.N(delay/2)): //nolint:gosec // no secret
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := backoff.Sleep(ctx, delay); err != nil {
+			return err
 		}
-		delay = min(2*delay, maxRetry)
 	}
 }
 

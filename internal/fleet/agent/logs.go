@@ -25,7 +25,7 @@ const (
 func (s *session) sendLogs(dir string, done <-chan struct{}) {
 	r := ring.NewReader(dir, svc.LogsOfWorker, 0)
 	defer r.Close()
-	for wait := ring.Delay; ; {
+	for pause := (backoff.Backoff{First: ring.Delay, Max: logWait}); ; {
 		ended := false
 		select {
 		case <-done:
@@ -42,13 +42,12 @@ func (s *session) sendLogs(dir string, done <-chan struct{}) {
 			s.log.Warn("the log of the worker cannot be read; entries are lost", "error", err)
 			return
 		case logs != nil:
-			wait = ring.Delay
+			pause.Reset()
 			s.outbox.add(control.Notice{Logs: logs})
 		case ended:
 			return
 		default:
-			_ = backoff.Sleep(s.life, wait) // the loop sees the end of the process
-			wait = min(2*wait, logWait)
+			_ = pause.Sleep(s.life) // the loop sees the end of the process
 		}
 	}
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"time"
 
@@ -32,7 +31,7 @@ const (
 
 // sit offers one worker host after another, until ctx ends or the daemon refuses this machine.
 func (a *Agent) sit(ctx context.Context) error {
-	for wait := offerSoon; ctx.Err() == nil; {
+	for retry := (backoff.Backoff{First: offerSoon, Max: offerLate, Jitter: 0.5}); ctx.Err() == nil; {
 		s, began := newSession(a), time.Now()
 		err := s.run(ctx)
 		used := s.isOpen()
@@ -44,10 +43,9 @@ func (a *Agent) sit(ctx context.Context) error {
 		case err != nil:
 			return err
 		case used || time.Since(began) > offerLate:
-			wait = offerSoon
+			retry.Reset()
 		default:
-			_ = backoff.Sleep(ctx, wait/2+rand.N(wait/2)) //nolint:gosec // not a secret; the loop sees its error
-			wait = min(2*wait, offerLate)
+			_ = retry.Sleep(ctx) // the loop sees its error
 		}
 	}
 	return nil
@@ -55,15 +53,15 @@ func (a *Agent) sit(ctx context.Context) error {
 
 // run keeps a line to the daemon until the worker host has ended. Its error is a refusal.
 func (s *session) run(ctx context.Context) error {
-	for wait := dialSoon; ctx.Err() == nil; {
+	for retry := (backoff.Backoff{First: dialSoon, Max: dialLate, Jitter: 0.5}); ctx.Err() == nil; {
 		conn, w, err := s.dial(ctx)
 		switch refused, is := errors.AsType[*svc.Error](err); {
 		case is:
 			return refused
 		case err != nil:
+			wait := retry.Next()
 			s.log.InfoContext(ctx, "connection to the server failed; retrying", "error", err, "retry_in", wait)
-			_ = backoff.Sleep(ctx, wait/2+rand.N(wait/2)) //nolint:gosec // not a secret; the loop sees its error
-			wait = min(2*wait, dialLate)
+			_ = backoff.Sleep(ctx, wait) // the loop sees its error
 			continue
 		case w.Unwanted:
 			s.log.InfoContext(ctx, "the version runs elsewhere; ending its worker host here")
@@ -71,7 +69,7 @@ func (s *session) run(ctx context.Context) error {
 			s.leave(ctx)
 			return nil
 		}
-		wait = dialSoon
+		retry.Reset()
 		s.log.InfoContext(ctx, "joined", "daemon", s.cfg.Daemon)
 		if s.serve(ctx, conn, w.Silence) {
 			return nil

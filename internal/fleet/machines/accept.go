@@ -18,17 +18,17 @@ const (
 
 // accept takes the connections of machines until l is closed.
 func (f *Fleet) accept(l net.Listener) {
-	for wait := acceptSoon; ; {
+	for retry := (backoff.Backoff{First: acceptSoon, Max: acceptLate}); ; {
 		conn, err := l.Accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
+			wait := retry.Next()
 			f.cfg.Logger.Warn("taking the connection of a machine failed; trying again", "error", err, "retry_in", wait)
 			_ = backoff.Sleep(f.life, wait) // the end of life closes l
-			wait = min(2*wait, acceptLate)
 		default:
-			wait = acceptSoon
+			retry.Reset()
 			f.tasks.Go(func() { f.welcome(f.life, conn) })
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/entry"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -120,10 +121,10 @@ func (h *Host) retryHold(ctx context.Context, w *worker) {
 	h.hold.retrying = true
 	ctx = context.WithoutCancel(ctx)
 	go func() {
-		for pause := holdRetry; ; pause = min(2*pause, holdPause) {
+		for retry := (backoff.Backoff{First: holdRetry, Max: holdPause}); ; {
 			select {
 			case <-w.exited: // the next attempt is the last one
-			case <-time.After(pause):
+			case <-time.After(retry.Next()):
 			}
 			if h.retriedHold(ctx) {
 				return

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -46,18 +47,15 @@ func (r *Remote) Unfollow(n state.Need) {
 // that there are come together.
 func (r *Remote) log(ctx context.Context, n state.Need) {
 	q := client.LogQuery{Tail: logTail, Level: n.Arg}
-	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, lastWait) {
+	for retry := (backoff.Backoff{First: firstWait, Max: lastWait}); ctx.Err() == nil; {
 		before := q.Cursor
 		if err := r.follow(ctx, n, &q); err != nil && !r.send(ctx, state.Loaded{Need: n, Err: err, At: time.Now()}) {
 			return
 		}
 		if q.Cursor != before {
-			wait = firstWait
+			retry.Reset()
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+		_ = retry.Sleep(ctx) // the loop sees its error
 	}
 }
 

@@ -97,7 +97,8 @@ func (s *Service) Restore(ctx context.Context) error {
 	todo, failed := s.restore.versions, s.restore.failed
 	s.restore.versions, s.restore.failed = nil, nil
 	s.restore.mu.Unlock()
-	for delay := s.deps.StartPause; ; delay = min(delay*2, longStartPause) {
+	for retry := (backoff.Backoff{First: s.deps.StartPause, Max: longStartPause}); ; {
+		delay := retry.Next()
 		todo = s.startAll(ctx, todo, delay)
 		s.cleanUpAll(ctx, failed)
 		failed = nil

@@ -70,7 +70,7 @@ func (r *release) setPointer(ctx context.Context) bool {
 	waiting, cancel := r.work.Until(ctx)
 	defer cancel()
 	var said reminder
-	for delay := firstRetry; ; delay = min(2*delay, lastRetry) {
+	for retry := newRetry(); ; {
 		err := pointers{r.deps.Bucket}.set(ctx, r.op)
 		if err == nil {
 			return true
@@ -78,7 +78,7 @@ func (r *release) setPointer(ctx context.Context) bool {
 		if said.due() {
 			r.log.ErrorContext(ctx, "writing the production pointer failed; retrying", "error", err)
 		}
-		if backoff.Sleep(waiting, delay) != nil {
+		if retry.Sleep(waiting) != nil {
 			return false
 		}
 	}
@@ -125,7 +125,7 @@ func (s *Service) resumeUntilDone(ctx context.Context, op svc.Promotion, end fun
 	go func() {
 		defer end()
 		var said reminder
-		for delay := firstRetry; backoff.Sleep(ctx, delay) == nil; delay = min(2*delay, lastRetry) {
+		for retry := newRetry(); retry.Sleep(ctx) == nil; {
 			err := s.resumeRelease(ctx, op)
 			if err == nil {
 				return

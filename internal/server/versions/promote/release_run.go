@@ -243,13 +243,14 @@ func (r *release) end(ctx context.Context, o svc.PromotionOutcome) {
 	}
 	waiting, cancel := r.work.Until(ctx)
 	defer cancel()
-	for delay := firstRetry; ; delay = min(2*delay, lastRetry) {
+	for retry := newRetry(); ; {
 		r.settle(r.op.Project, true)
 		err := r.write(ctx, o)
 		if err == nil {
 			break
 		}
 		r.settle(r.op.Project, false)
+		delay := retry.Next()
 		r.log.ErrorContext(ctx, "writing the outcome of a release failed; retrying", "error", err, "retry_in", delay)
 		if backoff.Sleep(waiting, delay) != nil {
 			return // the next start writes it

@@ -11,7 +11,6 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/control"
-	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -148,7 +147,7 @@ func (r *release) awaitCopy(ctx context.Context) bool {
 	waiting, cancel := r.work.Until(ctx)
 	defer cancel()
 	var said reminder
-	for delay := firstRetry; ; delay = min(2*delay, lastRetry) {
+	for retry := newRetry(); ; {
 		err := r.deps.Survives(waiting)
 		if err == nil {
 			return true
@@ -156,7 +155,7 @@ func (r *release) awaitCopy(ctx context.Context) bool {
 		if said.due() {
 			r.log.ErrorContext(ctx, "the copy of the registry lacks a release; requests of production wait for it", "error", err)
 		}
-		if backoff.Sleep(waiting, delay) != nil {
+		if retry.Sleep(waiting) != nil {
 			return false
 		}
 	}

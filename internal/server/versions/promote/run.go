@@ -53,6 +53,9 @@ func (s *Service) newRun(op svc.Promotion) *run {
 	return &run{Service: s, op: op, log: log, began: time.Now()}
 }
 
+// newRetry is the waits between the attempts to end a promotion or a release.
+func newRetry() backoff.Backoff { return backoff.Backoff{First: firstRetry, Max: lastRetry} }
+
 func (r *run) target() svc.Ref   { return svc.Ref{Project: r.op.Project, Version: r.op.Version} }
 func (r *run) previous() svc.Ref { return svc.Ref{Project: r.op.Project, Version: r.op.Previous} }
 func (r *run) pointer() pointers { return pointers{r.deps.Bucket} }
@@ -62,8 +65,8 @@ func (r *run) pointer() pointers { return pointers{r.deps.Bucket} }
 func (r *run) untilDone(ctx context.Context) {
 	waiting, cancel := r.work.Until(ctx)
 	defer cancel()
-	for delay := firstRetry; !r.attempt(ctx); delay = min(delay*2, lastRetry) {
-		if backoff.Sleep(waiting, delay) != nil {
+	for retry := newRetry(); !r.attempt(ctx); {
+		if retry.Sleep(waiting) != nil {
 			return
 		}
 	}
