@@ -40,50 +40,94 @@ func (b *browser) was() string {
 	return ""
 }
 
-// TestKeysOnPages: the data browser stores, changes and deletes keys, and overwrites no value
-// that it did not show.
-func TestKeysOnPages(t *testing.T) {
-	t.Parallel()
+const (
+	keyPage  = keysPage + "?key=k%2F%C3%BC" // of the key "k/ü"
+	keyValue = "/kv/KV/values/k%2F%C3%BC"
+)
+
+// show opens a page, which must be there.
+func (b *browser) show(page string) {
+	b.t.Helper()
+	if got := b.get(page); got != http.StatusOK {
+		b.t.Fatalf("%s: status %d, want 200", page, got)
+	}
+}
+
+// sees checks the status of the answer to a form, and a text of the page.
+func (b *browser) sees(what string, got, want int, text string) {
+	b.t.Helper()
+	if got != want || !strings.Contains(b.page, text) {
+		b.t.Errorf("%s: status %d, want %d and the text %q in\n%s", what, got, want, text, b.page)
+	}
+}
+
+// pagesWithKey are pages with the key "k/ü", whose value is "one".
+func pagesWithKey(t *testing.T) *browser {
+	t.Helper()
 	b := pagesWithData(t)
-	if b.get(keysPage) != http.StatusOK || !strings.Contains(b.page, "Store a new key") {
-		t.Fatal(b.page)
-	}
-	form := b.page
-	if got := b.put("k/ü", "one\r\ntwo", ""); got != http.StatusSeeOther || b.header.Get("Location") != keysPage+"?key=k%2F%C3%BC" {
-		t.Fatalf("a new key: %d %v %s", got, b.header, b.page)
-	}
-	if value := string(b.harness.get("/kv/KV/values/k%2F%C3%BC").want(200).body); value != "one\ntwo" {
-		t.Errorf("stored %q", value)
-	}
-	b.page = form
-	if got := b.put("k/ü", "other", ""); got != http.StatusConflict || !strings.Contains(b.page, "has a value already") {
-		t.Errorf("a new key that exists: %d %s", got, b.page)
-	}
 	b.do(request{
-		method: "PUT", path: v1 + "/kv/KV/values/k%2F%C3%BC?expiration_ttl=3600", body: "two", outside: true,
+		method: "PUT", path: v1 + keyValue + "?expiration_ttl=3600", body: "one", outside: true,
 		header: http.Header{"Content-Type": {"application/octet-stream"}, "Svc-Kv-Metadata": {`{"a":1}`}},
 	}).want(204)
-	if b.get(keysPage+"?key=k%2F%C3%BC") != http.StatusOK || !strings.Contains(b.page, ">\ntwo</textarea>") || b.was() == "" {
-		t.Fatal(b.page)
+	return b
+}
+
+// TestNewKeyOnPages: the form stores a key that does not exist, with line feeds as line ends.
+func TestNewKeyOnPages(t *testing.T) {
+	t.Parallel()
+	b := pagesWithData(t)
+	b.show(keysPage)
+	b.sees("the page without keys", http.StatusOK, http.StatusOK, "Store a new key")
+	b.sees("a new key", b.put("k/ü", "one\r\ntwo", ""), http.StatusSeeOther, "")
+	if got := b.header.Get("Location"); got != keyPage {
+		t.Errorf("after that the browser goes to %q, want %q", got, keyPage)
 	}
+	if value := string(b.harness.get(keyValue).want(200).body); value != "one\ntwo" {
+		t.Errorf("stored %q, want %q", value, "one\ntwo")
+	}
+}
+
+// TestNewKeyThatExists: the form for a new key overwrites none.
+func TestNewKeyThatExists(t *testing.T) {
+	t.Parallel()
+	b := pagesWithKey(t)
+	b.show(keysPage)
+	b.sees("a new key that exists", b.put("k/ü", "other", ""), http.StatusConflict, "has a value already")
+}
+
+// TestChangeOnPages: a change keeps metadata and expiration, and one of a value that has changed since is refused.
+func TestChangeOnPages(t *testing.T) {
+	t.Parallel()
+	b := pagesWithKey(t)
+	b.show(keyPage)
+	b.sees("the form", http.StatusOK, http.StatusOK, ">\none</textarea>")
 	shown := b.page
-	if got := b.put("k/ü", "three", b.was()); got != http.StatusSeeOther {
-		t.Fatalf("change: %d %s", got, b.page)
+	b.sees("a change", b.put("k/ü", "two", b.was()), http.StatusSeeOther, "")
+	got := b.harness.get(keyValue).want(200)
+	if string(got.body) != "two" {
+		t.Errorf("stored %q, want %q", got.body, "two")
 	}
-	got := b.harness.get("/kv/KV/values/k%2F%C3%BC").want(200)
-	if string(got.body) != "three" || got.Header.Get("Svc-Kv-Metadata") != `{"a":1}` || got.Header.Get("Svc-Kv-Expiration") == "" {
-		t.Errorf("%q %v", got.body, got.Header)
+	if m := got.Header.Get("Svc-Kv-Metadata"); m != `{"a":1}` {
+		t.Errorf("metadata %q, want that of before", m)
+	}
+	if got.Header.Get("Svc-Kv-Expiration") == "" {
+		t.Error("the value has no expiration any more")
 	}
 	b.page = shown
-	if got := b.put("k/ü", "four", b.was()); got != http.StatusConflict || !strings.Contains(b.page, "has changed since") {
-		t.Errorf("a change of an old value: %d %s", got, b.page)
-	}
-	b.page = shown
-	if got := b.post(keysPage+"/do/delete", url.Values{"key": {"k/ü"}}); got != http.StatusSeeOther || b.header.Get("Location") != keysPage {
-		t.Errorf("delete: %d %v", got, b.header)
+	b.sees("a change of an old value", b.put("k/ü", "three", b.was()), http.StatusConflict, "has changed since")
+}
+
+// TestDeleteOnPages: a key that is deleted is not in the list, to which the browser goes.
+func TestDeleteOnPages(t *testing.T) {
+	t.Parallel()
+	b := pagesWithKey(t)
+	b.show(keyPage)
+	b.sees("delete", b.post(keysPage+"/do/delete", url.Values{"key": {"k/ü"}}), http.StatusSeeOther, "")
+	if got := b.header.Get("Location"); got != keysPage {
+		t.Errorf("after that the browser goes to %q, want %q", got, keysPage)
 	}
 	if list := decode[api.KeyPage](b.harness.get("/kv/KV/keys").want(200)); len(list.Items) != 0 {
-		t.Errorf("%+v", list)
+		t.Errorf("the list has %d keys, want none", len(list.Items))
 	}
 }
 
