@@ -28,7 +28,7 @@ type owner struct {
 // takeOwner takes a uid; nil without isolation.
 func takeOwner(from svc.Isolation) (*owner, error) {
 	if !from.On() {
-		return nil, nil //nolint:nilnil // as the type says
+		return nil, nil // as the type says
 	}
 	lease, err := isolate.Take(isolate.Base, from)
 	if err != nil {
