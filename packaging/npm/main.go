@@ -32,7 +32,7 @@ func run(dist string) error {
 	if err := read(filepath.Join(dist, "artifacts.json"), &built); err != nil {
 		return err
 	}
-	for _, p := range products {
+	for _, p := range products() {
 		packages, err := p.packages(release.Version, built, filepath.Dir(dist))
 		if err != nil {
 			return err

@@ -26,9 +26,11 @@ type product struct {
 	server bool // it needs workerd
 }
 
-var products = []product{
-	{"svcctl", "svcctl", "@svcctl/full", "svcctl.md", true},
-	{"svcctl-client", "@svcctl/client", "@svcctl/client", "client.md", false},
+func products() []product {
+	return []product{
+		{"svcctl", "svcctl", "@svcctl/full", "svcctl.md", true},
+		{"svcctl-client", "@svcctl/client", "@svcctl/client", "client.md", false},
+	}
 }
 
 // program is an entry of goreleaser's artifacts.json.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -32,7 +33,7 @@ func registry(t *testing.T, dir string) (url string) {
 		}
 		m := manifestOf(t, data)
 		tarballs[filepath.Base(path)] = data
-		documents[m["name"].(string)] = func(base string) []byte { return document(t, base, filepath.Base(path), m, data) }
+		documents[fmt.Sprint(m["name"])] = func(base string) []byte { return document(t, base, filepath.Base(path), m, data) }
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		base := "http://" + r.Host
@@ -55,7 +56,7 @@ func document(t *testing.T, base, tarball string, m map[string]any, data []byte)
 	_, scripts := m["scripts"]
 	m["hasInstallScript"] = scripts
 	m["dist"] = map[string]string{"tarball": base + "/-/" + url.PathEscape(tarball), "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}
-	version := m["version"].(string)
+	version := fmt.Sprint(m["version"])
 	text, err := json.Marshal(map[string]any{"name": m["name"], "dist-tags": map[string]string{"latest": version}, "versions": map[string]any{version: m}})
 	if err != nil {
 		t.Error(err)

@@ -24,7 +24,7 @@ type file struct {
 }
 
 // packed is the time of all files, as npm pack writes it: a package says nothing of when it was made.
-var packed = time.Date(1985, 10, 26, 8, 15, 0, 0, time.UTC)
+func packed() time.Time { return time.Date(1985, 10, 26, 8, 15, 0, 0, time.UTC) }
 
 // write writes the package to a file in dir that is named as npm pack names it.
 func (p pkg) write(dir string) error {
@@ -40,7 +40,7 @@ func (p pkg) write(dir string) error {
 		if f.executable {
 			mode = 0o755
 		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: "package/" + f.name, Size: int64(len(f.data)), Mode: mode, ModTime: packed}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: "package/" + f.name, Size: int64(len(f.data)), Mode: mode, ModTime: packed()}
 		if err := archive.WriteHeader(h); err != nil {
 			return fmt.Errorf("pack %s: %w", f.name, err)
 		}
@@ -54,7 +54,7 @@ func (p pkg) write(dir string) error {
 	if err := zip.Close(); err != nil {
 		return fmt.Errorf("pack: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("create the directory of packages: %w", err)
 	}
 	name := strings.ReplaceAll(strings.TrimPrefix(p.manifest.Name, "@"), "/", "-") + "-" + p.manifest.Version + ".tgz"

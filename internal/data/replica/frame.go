@@ -88,8 +88,11 @@ func (c *frameCheck) pass(data []byte) error {
 // frame looks at what was read of a frame's header.
 func (c *frameCheck) frame() error {
 	var hdr ltx.PageHeader
-	if len(c.head) < ltx.PageHeaderSize || hdr.UnmarshalBinary(c.head) != nil {
+	if len(c.head) < ltx.PageHeaderSize {
 		return nil
+	}
+	if err := hdr.UnmarshalBinary(c.head); err != nil {
+		return &CorruptError{c.file.Key(), err}
 	}
 	if c.done = hdr.IsZero(); c.done || len(c.head) < ltx.PageHeaderSize+4 {
 		return nil

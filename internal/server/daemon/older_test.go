@@ -70,7 +70,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 		if err := errors.Join(err, readErr); err != nil {
 			t.Fatal(err)
 		}
-		files[e.Name()] = fmt.Sprint(info.Mode(), info.ModTime(), data)
+		files[e.Name()] = fmt.Sprint(info.Mode(), info.ModTime(), string(data))
 	}
 	return files
 }

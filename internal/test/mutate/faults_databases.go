@@ -1,7 +1,7 @@
 package main
 
 // faultsOfDatabases are those of the databases of a version: writes, cuts, openings, takeovers.
-func faultsOfDatabases() []fault {
+func faultsOfDatabases() []fault { //nolint:revive // a table
 	const dir = "data/dataplane/"
 	return []fault{
 		{

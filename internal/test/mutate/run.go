@@ -92,7 +92,7 @@ func (r runner) bySimulator(ctx context.Context, f fault, replace string) (found
 	case rule != nil:
 		return true, fmt.Sprintf("simulator, %s seeds, rule %q", seeds[1], rule[1]), nil
 	case err != nil:
-		return true, "simulator, a panic", nil
+		return true, "simulator, a panic", nil //nolint:nilerr // the fault was found
 	}
 	return false, fmt.Sprintf("simulator, %s seeds", seeds[1]), nil
 }

@@ -90,7 +90,7 @@ func (l *Log) follow(state *State) {
 // TakeOver returns the newest state of a node's registry, after which only writer may append: the
 // process before meets ErrTaken. check gets the version of the schema; after its error nothing is
 // written. Errors: those of Read and of check.
-func TakeOver(ctx context.Context, b objstore.Bucket, node string, key svc.Secret, writer string, check func(schema int) error) (*State, error) {
+func TakeOver(ctx context.Context, b objstore.Bucket, node string, key svc.Secret, writer string, check func(schema int) error) (*State, error) { //nolint:revive // a context, a log, and who writes it
 	for {
 		l, err := Open(ctx, b, node, key, true)
 		if err != nil {

@@ -129,12 +129,12 @@ func (e *export) record(ctx context.Context, deletes bool, r rowdiff.Row) error 
 
 // written writes a record with its values.
 func (e *export) written(ctx context.Context, t binding.Table, out svc.ExportRecord, f fields) error {
-	switch t.Record {
-	case svc.ExportObject:
+	if t.Record == svc.ExportObject {
 		return e.object(ctx, out, f)
-	case svc.ExportMessage:
+	}
+	if t.Record == svc.ExportMessage {
 		out.Values = e.message(t, f)
-	default:
+	} else {
 		out.Values = map[string]any{"value": text(f.bytes("value"))}
 		if f["expiration"] != nil {
 			out.Values["expiration"] = f.integer("expiration")
