@@ -45,10 +45,5 @@ func faultsOfBranches() []fault {
 			name: "dead lists count although they are newer than the listing", file: dir + "survey.go",
 			old: " || list.since.After(began)", new: "", test: "data/branch TestSweepWhileFilesAreMerged",
 		},
-		{
-			name: "a purge deletes the record before the files", file: dir + "sweep.go",
-			old: "		if late || m.wanted() || len(there)+left+blobsLeft[m.ref]+m.others.Objects > 0 {", new: "		if m.wanted() {",
-			test: "data/branch TestSweepPurgesAfterItDeletes",
-		},
 	}
 }
