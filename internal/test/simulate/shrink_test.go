@@ -7,32 +7,34 @@ import (
 	"testing"
 )
 
-// shrink returns a part of the list that still fails and of which no element can be left out (ddmin).
+// shrink returns a part of the list that still fails and of which no element can be left out: it leaves
+// out ever smaller parts (ddmin).
 func shrink(list []int, fails func([]int) bool) []int {
-	for parts := 2; len(list) > 1; {
-		size := (len(list) + parts - 1) / parts
-		smaller := without(list, size, fails)
+	for size := (len(list) + 1) / 2; size > 0; {
+		smaller := leaveOut(list, size, fails)
 		switch {
-		case smaller != nil:
-			list, parts = smaller, max(parts-1, 2)
+		case len(smaller) < len(list):
+			list = smaller
 		case size == 1:
 			return list
 		default:
-			parts = min(2*parts, len(list))
+			size /= 2
 		}
+		size = min(size, len(list))
 	}
 	return list
 }
 
-// without leaves one part of the given size out so that the rest fails; nil when each part is needed.
-func without(list []int, size int, fails func([]int) bool) []int {
-	for from := len(list) - 1; from >= 0; from -= size { // the end first: it is needed least
-		rest := slices.Concat(list[:max(from-size+1, 0)], list[from+1:])
+// leaveOut leaves out each part of the given size without which the rest fails, the last first: the end
+// of a list is needed least.
+func leaveOut(list []int, size int, fails func([]int) bool) []int {
+	for end := len(list); end > 0; end -= size {
+		rest := slices.Concat(list[:max(end-size, 0)], list[end:])
 		if fails(rest) {
-			return rest
+			list = rest
 		}
 	}
-	return nil
+	return list
 }
 
 // TestShrinkFinds: of 400 decisions those that matter are left, in few runs.
@@ -42,7 +44,7 @@ func TestShrinkFinds(t *testing.T) {
 		runs++
 		return !slices.ContainsFunc(want, func(n int) bool { return !slices.Contains(list, n) })
 	})
-	if !slices.Equal(got, want) || runs > 300 {
+	if !slices.Equal(got, want) || runs > 200 {
 		t.Errorf("%v after %d runs", got, runs)
 	}
 	back, err := parseList(formatList(want), 0)
