@@ -28,6 +28,7 @@ func (f fault) finder() string {
 // faults are all faults, in the order of their packages.
 func faults() (all []fault) {
 	all = append(all, faultsOfDatabases()...)
+	all = append(all, faultsOfCuts()...)
 	all = append(all, faultsOfLogs()...)
 	return append(all, faultsOfBranches()...)
 }
@@ -52,5 +53,5 @@ func (f fault) plant(dir string) (original, faulty string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // files of the build, as in bin
 		return "", "", err
 	}
-	return original, faulty, os.WriteFile(faulty, []byte(text), 0o600)
+	return original, faulty, os.WriteFile(faulty, []byte(text), 0o600) //nolint:gosec // a file of this repository
 }

@@ -63,7 +63,7 @@ func (p patch) write(original, changed string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(changed, []byte(text), 0o600)
+	return os.WriteFile(changed, []byte(text), 0o600) //nolint:gosec // a file of the installed Go
 }
 
 // apply returns the changed text of the file.

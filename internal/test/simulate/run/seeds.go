@@ -38,7 +38,7 @@ func (o options) runSeeds(ctx context.Context, binary string) error {
 func (o options) runProcess(ctx context.Context, binary string, i int, f *figures) error {
 	share := (o.seeds + o.jobs - 1 - i) / o.jobs
 	c := exec.CommandContext(ctx, binary, "-test.run", "^TestSeeds$", "-test.timeout", "24h",
-		fmt.Sprintf("-simulate.first=%d", o.first+uint64(i)), fmt.Sprintf("-simulate.stride=%d", o.jobs),
+		fmt.Sprintf("-simulate.first=%d", o.first+uint64(i)), fmt.Sprintf("-simulate.stride=%d", o.jobs), //nolint:gosec // the number of a process is small
 		fmt.Sprintf("-simulate.seeds=%d", share), fmt.Sprintf("-simulate.time=%s", o.duration), fmt.Sprintf("-simulate.steps=%d", o.steps),
 		fmt.Sprintf("-simulate.stop=%d", o.stop), fmt.Sprintf("-simulate.hashes=%v", o.hashes))
 	c.Stderr = os.Stderr
