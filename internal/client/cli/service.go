@@ -102,11 +102,11 @@ func (s *serverStatus) print(k *kit.Kit) {
 
 // healthText is the status and, if no other line tells it, what is wrong.
 func healthText(h *api.DeepHealth) string {
-	text := string(h.Status)
+	status := string(h.Status)
 	if t := h.Checks.Tokens; t.Detail != "" {
-		text += ", " + t.Detail
+		status += ", " + t.Detail
 	}
-	return text
+	return status
 }
 
 func diskLine(s api.ServerState) string {
@@ -125,14 +125,14 @@ func versionsLine(v api.VersionsHealth) string {
 
 // storeLine names the object store, and the copy of the registry that an external one has.
 func storeLine(s api.ServerState) string {
-	text := cmp.Or(s.ObjectStore, "-")
+	store := cmp.Or(s.ObjectStore, "-")
 	if !s.RegistryCopiedAt.IsZero() {
-		text += ", with the registry of " + s.RegistryCopiedAt.UTC().Format(time.RFC3339)
+		store += ", with the registry of " + s.RegistryCopiedAt.UTC().Format(time.RFC3339)
 	}
 	if s.RegistryBehindSeconds > 0 {
-		text += fmt.Sprintf(", %.0fs behind", s.RegistryBehindSeconds)
+		store += fmt.Sprintf(", %.0fs behind", s.RegistryBehindSeconds)
 	}
-	return text
+	return store
 }
 
 // behindLine says how far the object store is behind with the data of versions.

@@ -131,17 +131,17 @@ func showRuntime(k *kit.Kit, v api.Version) {
 	if r == nil {
 		return
 	}
-	text := string(r.State) + kit.Clean(runsOn(r))
+	cell := string(r.State) + kit.Clean(runsOn(r))
 	if r.Restarts > 0 {
-		text += ", crashes: " + strconv.Itoa(r.Restarts)
+		cell += ", crashes: " + strconv.Itoa(r.Restarts)
 	}
 	if r.RetryAt != nil {
-		text += ", next start in " + max(0, time.Until(r.RetryAt.Time)).Round(time.Second).String()
+		cell += ", next start in " + max(0, time.Until(r.RetryAt.Time)).Round(time.Second).String()
 	}
 	if r.WakeAt != nil {
-		text += ", next work in " + max(0, time.Until(r.WakeAt.Time)).Round(time.Second).String()
+		cell += ", next work in " + max(0, time.Until(r.WakeAt.Time)).Round(time.Second).String()
 	}
-	k.Printf("  runtime  %s", text)
+	k.Printf("  runtime  %s", cell)
 	if r.LastError != "" {
 		k.Printf("  crash    %s", indented(r.LastError))
 	}
@@ -296,7 +296,9 @@ func yesNo(b bool) string {
 }
 
 // indented cleans a text of several lines and aligns them with the first.
-func indented(text string) string { return strings.ReplaceAll(kit.Clean(text), "\n", "\n           ") }
+func indented(lines string) string {
+	return strings.ReplaceAll(kit.Clean(lines), "\n", "\n           ")
+}
 
 // cutAt says at which moment a version left its parent.
 func cutAt(v api.Version) string {

@@ -34,14 +34,14 @@ func (p *Progress) Stage(name string) {
 }
 
 // Remark says what the stage waits for; "" for nothing. The same text again is no change.
-func (p *Progress) Remark(text string) {
-	if text == p.told {
+func (p *Progress) Remark(remark string) {
+	if remark == p.told {
 		return
 	}
-	p.told = text
-	if text != "" {
+	p.told = remark
+	if remark != "" {
 		p.k.draw("")
-		p.k.Notef("%s: %s", p.stage, text)
+		p.k.Notef("%s: %s", p.stage, remark)
 	}
 	if p.fancy {
 		p.k.draw(p.stage + " ...")

@@ -101,12 +101,12 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	message := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = 2 // cobra's own for the root
 	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
-		text += "\n\nDid you mean this?\n\t" + strings.Join(meant, "\n\t")
+		message += "\n\nDid you mean this?\n\t" + strings.Join(meant, "\n\t")
 	}
-	return errors.New(text)
+	return errors.New(message)
 }
 
 // NewVersion prints which build this is.
