@@ -361,14 +361,14 @@ func scrubFile(v string) (string, error) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxScrubFile+1))
-	text := string(data)
+	content := string(data)
 	switch {
 	case err != nil:
 		return "", err
 	case len(data) > maxScrubFile:
 		return "", fmt.Errorf("the file has more than %d bytes", maxScrubFile)
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+	case !utf8.ValidString(content) || strings.ContainsRune(content, 0):
 		return "", errors.New("the file is no text")
 	}
-	return text, svc.CheckScrub(text)
+	return content, svc.CheckScrub(content)
 }
