@@ -202,8 +202,8 @@ func proxies(v string) ([]netip.Prefix, error) {
 		return list, nil
 	}
 	texts, err := prefixes(v)
-	for _, text := range texts {
-		list = append(list, netip.MustParsePrefix(text))
+	for _, t := range texts {
+		list = append(list, netip.MustParsePrefix(t))
 	}
 	return list, err
 }
