@@ -13,9 +13,17 @@ var kinds = []struct {
 	odds  int
 	event func(*world)
 }{
-	{45, (*world).aWrite}, {15, (*world).aRead}, {6, (*world).aFork}, {10, (*world).aStart}, // always possible
-	{5, (*world).aTakeover}, {4, (*world).heal}, {6, (*world).aDeath}, {2, (*world).anArchive},
-	{2, (*world).aDestroy}, {2, (*world).aShip}, {4, (*world).aSweep},
+	{45, (*world).aWrite},
+	{15, (*world).aRead},
+	{6, (*world).aFork},
+	{10, (*world).aStart}, // always possible
+	{5, (*world).aTakeover},
+	{4, (*world).heal},
+	{6, (*world).aDeath},
+	{2, (*world).anArchive},
+	{2, (*world).aDestroy},
+	{2, (*world).aShip},
+	{4, (*world).aSweep},
 }
 
 // someOdds are the odds of a seed: some kinds are frequent, and some of the later ones never happen.
