@@ -48,6 +48,7 @@ func (e *Engine) Serve(ctx context.Context, ln net.Listener) error {
 		return e.Engine.Serve(ctx, ln)
 	}
 	loops, err := e.start(ctx)
+	defer e.stopLate(loops)
 	var shared *sharedFD
 	if err == nil {
 		shared, err = share(tcp, len(loops))
@@ -63,6 +64,16 @@ func (e *Engine) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	<-e.Stopped()
 	return nil
+}
+
+// stopLate stops loops that may have started after CloseIdle.
+func (e *Engine) stopLate(loops []*loop) {
+	if !e.IsClosing() {
+		return
+	}
+	for _, l := range loops {
+		l.post(l.stop)
+	}
 }
 
 // start starts the loops, once.
