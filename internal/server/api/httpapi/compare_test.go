@@ -40,7 +40,7 @@ func TestBundleAndCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := c.Bundle(t.Context(), "shop", "v1")
-	if err != nil || b.Format != 2 || b.Modules[0].SHA256 != "aa" || b.Vars[0] != "GREETING" || b.Bindings[0].Kind != "kv" || b.ObjectClasses[0] != "Room" ||
+	if err != nil || b.Format != bundle.SchemaVersion || b.Modules[0].SHA256 != "aa" || b.Vars[0] != "GREETING" || b.Bindings[0].Kind != "kv" || b.ObjectClasses[0] != "Room" ||
 		len(b.ObjectClasses) != 1 || b.Migrations[0].Path != "migrations/DB/1.sql" || b.Assets[0].SizeBytes != 2 || b.Crons[0] != "* * * * *" {
 		t.Errorf("got %+v, %v", b, err)
 	}
