@@ -20,12 +20,16 @@ type outcome struct {
 	responses []string // complete ones
 	broken    string   // the beginning of one that is not
 	reset     bool     // of the client's connection, which may lose responses
+	early     bool     // a response may come before the body, for which the client waits to be asked
 	up, down  string   // frames of a websocket
 }
 
 // differs describes how other differs from o; "" for not at all. The time decides how much a
 // side gets of a response that breaks off, of a websocket, and before a reset.
 func (o *outcome) differs(other *outcome) string {
+	if o.early {
+		o, other = o.first(other), other.first(o)
+	}
 	diff := cmp.Diff(o.received, other.received, cmpopts.EquateEmpty()) + cmp.Diff(o.observed, other.observed, cmpopts.EquateEmpty())
 	n := min(len(o.responses), len(other.responses))
 	if !o.reset && !other.reset {
@@ -34,6 +38,21 @@ func (o *outcome) differs(other *outcome) string {
 	}
 	diff += cmp.Diff(o.responses[:min(n, len(o.responses))], other.responses[:min(n, len(other.responses))], cmpopts.EquateEmpty())
 	return diff + prefixes("frames of the client", o.up, other.up) + prefixes("frames of the worker", o.down, other.down)
+}
+
+// first returns what o has of the requests that both have, without what says whether the connection is used
+// again: the time decides whether a response comes before the body, and then it is not.
+func (o *outcome) first(other *outcome) *outcome {
+	cut := func(a, b []string) (list []string) {
+		for _, text := range a[:min(len(a), len(b))] {
+			list = append(list, strings.ReplaceAll(text, "Connection: close\r\n", ""))
+		}
+		return list
+	}
+	return &outcome{
+		received: cut(o.received, other.received), observed: cut(o.observed, other.observed), responses: cut(o.responses, other.responses),
+		broken: strings.ReplaceAll(o.broken, "Connection: close\r\n", ""), reset: o.reset, up: o.up, down: o.down,
+	}
 }
 
 // prefixes reports it if neither text begins with the other one.
@@ -45,7 +64,7 @@ func prefixes(what, a, b string) string {
 }
 
 func newOutcome(in *plan, text []byte, reset bool, list []access) *outcome {
-	o := &outcome{received: in.received, up: in.up, reset: reset}
+	o := &outcome{received: in.received, up: in.up, reset: reset, early: bytes.Contains(bytes.ToLower(in.client), []byte("100-continue"))}
 	for _, a := range list {
 		o.observed = append(o.observed, a.line)
 	}
