@@ -151,6 +151,10 @@ simulate: ## run SEEDS=1000 seeds of the data's simulator from FIRST=1 on, one p
 mutate: ## plant one fault at a time in the data's code; each must be found by the simulator or by its test (ONLY=sweep BY=test)
 	go run ./internal/test/mutate $(if $(ONLY),-only "$(ONLY)") $(if $(BY),-by $(BY)) $(MUTATEFLAGS)
 
+.PHONY: linearize
+linearize: ## check histories of clients under kills for LINEARIZE (60s) in each durability
+	go test -count=1 -v -timeout 0 -tags e2e -run 'TestLinearizable$$' $(GOTESTFLAGS) ./internal/test/e2e -linearize.duration $(or $(LINEARIZE),60s)
+
 .PHONY: image
 image: ## write dist/svcctl_linux_{amd64,arm64}.tar, OCI images, without Docker (needs mmdebstrap)
 	./packaging/image/build amd64 dist/svcctl_linux_amd64.tar
