@@ -78,7 +78,7 @@ const stubborn = `export default {
       ctx.waitUntil((async () => {
         const w = writable.getWriter();
         await w.write(new TextEncoder().encode("begun "));
-        await scheduler.wait(4000);
+        await scheduler.wait(12000); // longer than a busy machine takes to the seal
         let said = "written";
         try { await env.DB.prepare("INSERT INTO lines VALUES ('late')").run(); } catch (e) { said = e.message; }
         await w.write(new TextEncoder().encode(said));
