@@ -179,8 +179,7 @@ func (h *histories) note(store string, c registerOp) {
 func (h *histories) killUntil(then time.Time) {
 	h.t.Helper()
 	for first := true; first || time.Now().Before(then); first = false {
-		h.progress(50)
-		time.Sleep(time.Duration(h.rand.IntN(1000)) * time.Millisecond)
+		h.progress(30 + h.rand.IntN(100))
 		switch h.rand.IntN(3) {
 		case 0:
 			h.kills["daemon"]++
