@@ -14,6 +14,8 @@ var (
 	source string
 	//go:embed context.js
 	context string
+	//go:embed collect.js
+	collect string
 	//go:embed console.js
 	console string
 	//go:embed record.js
@@ -40,6 +42,7 @@ var (
 // them would make a start longer by a quarter of a millisecond.
 //
 //   - context has the Invocation that runs,
+//   - collect collects garbage between invocations where V8 lets it,
 //   - console gives lines of the console the id of their invocation,
 //   - record writes what else a log has about an invocation,
 //   - trace gives spans of traced invocations and of their calls of bindings, if traced is set,
@@ -56,6 +59,7 @@ func Extensions(limit int, traced, held bool) []workerd.Module {
 	}
 	return []workerd.Module{
 		{Name: "svc-internal:context", Type: workerd.ESModule, Source: context},
+		{Name: "svc-internal:collect", Type: workerd.ESModule, Source: collect},
 		{Name: "svc-internal:console", Type: workerd.ESModule, Source: console},
 		{Name: "svc-internal:record", Type: workerd.ESModule, Source: record},
 		{Name: "svc-internal:trace", Type: workerd.ESModule, Source: fmt.Sprintf("const TRACED = %t;\n%s", traced, trace)},

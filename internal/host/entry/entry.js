@@ -1,6 +1,6 @@
 // The entry module. The lines above load the modules that prepare globals, then the worker's main module as worker.
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
-import { Call, Invocation, admit, begin, current, naming, report, run, underWay, watch, watchNoRetry } from "svc:platform";
+import { Call, Invocation, admit, begin, current, entered, left, naming, report, run, underWay, watch, watchNoRetry } from "svc:platform";
 export { waiting as "svc:waiting" } from "svc:platform";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
@@ -47,27 +47,38 @@ function callOf(self, args) {
 // end of call and of the trace.
 function invoke(name, f, self, args, call) {
   const trace = begin(name, args[0]);
+  const ctx = contextOf(self, args);
+  entered();
   let result;
   try {
     result = apply(f, self, args);
   } catch (e) {
-    failed(e, call, trace);
+    failed(e, call, trace, ctx);
     throw e;
   }
-  if (result instanceof Promise) result.then((call || trace) && (() => succeeded(call, trace)), (e) => failed(e, call, trace));
-  else succeeded(call, trace);
+  if (result instanceof Promise) result.then(() => succeeded(call, trace, ctx), (e) => failed(e, call, trace, ctx));
+  else succeeded(call, trace, ctx);
   return result;
 }
 
-function succeeded(call, trace) {
-  call?.ended("ok");
-  trace?.end(false);
+// contextOf is the context of an event.
+function contextOf(self, args) {
+  try {
+    return self?.ctx ?? args[2];
+  } catch {} // an object of the worker's own kind
 }
 
-function failed(e, call, trace) {
+function succeeded(call, trace, ctx) {
+  call?.ended("ok");
+  trace?.end(false);
+  left(ctx);
+}
+
+function failed(e, call, trace, ctx) {
   report(e);
   call?.ended("exception");
   trace?.end(true);
+  left(ctx);
 }
 
 function invokeScheduled(name, f, self, args) {

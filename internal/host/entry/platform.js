@@ -1,5 +1,6 @@
 // What the entry module needs of the platform's modules. Some of them are loaded for what they do.
 export { admit } from "svc-internal:alarms";
+export { entered, left } from "svc-internal:collect";
 export { report } from "svc-internal:console";
 export { Invocation, current, run } from "svc-internal:context";
 export { Call, naming, watchNoRetry } from "svc-internal:record";

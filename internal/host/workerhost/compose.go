@@ -109,9 +109,14 @@ func Compose(c Composition) workerd.Config {
 // early: the requests and responses of served requests hold memory outside of the heap until
 // then, which workerd never gives back, 350 MB of it for a worker that answers "hello". The
 // flags leave a worker the heap that it may have; --max-heap-size would not. CPU time of workerd
-// with them: 1.0x for "hello", 0.84x for a KV get, 1.12x for a D1 select.
+// with them: 1.0x for "hello", 0.84x for a KV get, 1.12x for a D1 select. The entry module uses gc
+// between requests and hides it from the worker (entry/collect.js).
+//
+// V8 compiles hot code beside the requests, but installs it only while a request runs: after short
+// requests with rests between them it often stays in the slow tier, 4 to 15 times as slow. Without
+// concurrent compiles there is no such code.
 func (c Composition) v8Flags() []string {
-	flags := []string{fmt.Sprintf("--max-old-space-size=%d", c.HeapMB)}
+	flags := []string{fmt.Sprintf("--max-old-space-size=%d", c.HeapMB), "--no-concurrent-recompilation", "--expose-gc"}
 	if c.MemoryMB > 0 {
 		flags = append(flags, "--initial-heap-size=8", "--max-semi-space-size=1")
 	}

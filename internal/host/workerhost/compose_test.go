@@ -65,7 +65,7 @@ func TestCompose(t *testing.T) {
     (name = "ping", address = "unix:/run/ping.sock", service = "ping", http = ()),
     (name = "wait", address = "unix:/run/wait.sock", service = (name = "worker", entrypoint = "svc:waiting"), http = ()),
   ],
-  v8Flags = ["--max-old-space-size=128"],
+  v8Flags = ["--max-old-space-size=128", "--no-concurrent-recompilation", "--expose-gc"],
   logging = (structuredLogging = true),
 );
 `
@@ -79,8 +79,8 @@ func TestCompose(t *testing.T) {
 func TestComposeV8Flags(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]string{
-		0:   "--max-old-space-size=128",
-		512: "--max-old-space-size=128 --initial-heap-size=8 --max-semi-space-size=1",
+		0:   "--max-old-space-size=128 --no-concurrent-recompilation --expose-gc",
+		512: "--max-old-space-size=128 --no-concurrent-recompilation --expose-gc --initial-heap-size=8 --max-semi-space-size=1",
 	} {
 		m := &bundle.Manifest{Main: "index.js", Modules: []bundle.Module{{Name: "index.js", Type: bundle.ESModule}}}
 		config := workerhost.Compose(workerhost.Composition{Manifest: m, HeapMB: 128, MemoryMB: limit})

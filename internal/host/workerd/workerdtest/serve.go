@@ -17,6 +17,13 @@ import (
 // there. workerd ends with the test.
 func Serve(t testing.TB, config workerd.Config, path string) *http.Client {
 	t.Helper()
+	client, _ := ServeProcess(t, config, path)
+	return client
+}
+
+// ServeProcess is Serve, which also gives the id of workerd's process.
+func ServeProcess(t testing.TB, config workerd.Config, path string) (client *http.Client, pid int) {
+	t.Helper()
 	text, err := workerd.Render(config)
 	file := filepath.Join(t.TempDir(), "config.capnp")
 	if err == nil {
@@ -48,5 +55,5 @@ func Serve(t testing.TB, config workerd.Config, path string) *http.Client {
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		},
-	}}
+	}}, cmd.Process.Pid
 }
