@@ -44,7 +44,7 @@ func generate(src fs.FS) (files, error) {
 	if err := addCoverage(src, all); err != nil {
 		return nil, err
 	}
-	for _, add := range []func(files) error{addCompletions, addPages, addManuals, addSettings, addErrors, addMetrics, addStates, addAPI} {
+	for _, add := range []func(files) error{addCompletions, addPages, addManuals, addSettings, addErrors, addWords, addMetrics, addStates, addAPI} {
 		if err := add(all); err != nil {
 			return nil, err
 		}

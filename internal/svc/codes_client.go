@@ -3,6 +3,7 @@ package svc
 // The codes of the command line; the service never returns them.
 const (
 	CodeUsage              = "usage"
+	CodeForeignCommand     = "foreign_command"
 	CodeNoToken            = "no_token"
 	CodeUnreachable        = "unreachable"
 	CodeWrongServer        = "wrong_server"
@@ -31,6 +32,7 @@ const (
 //nolint:gochecknoglobals // a constant table
 var clientCodes = []CodeInfo{
 	{CodeUsage, nil, "The command line is invalid.", "Read the help of the command."},
+	{CodeForeignCommand, nil, "The command line is one of another tool, such as wrangler.", "Use the command that the error names; next has it for programs."},
 	{CodeNoToken, nil, "The command needs a token, and none is set.", "Set the setting that the error names."},
 	{CodeUnreachable, nil, "The service does not answer.", "Check the address and that the service runs."},
 	{CodeWrongServer, nil, "The address is not that of the API, or its scheme is wrong.", "Correct the address as the error says."},

@@ -26,7 +26,7 @@ type WatchServer func(ctx context.Context, k *kit.Kit, self string, inspect bool
 
 // Main runs one command line and returns the exit code.
 func Main(ctx context.Context, args []string, k *kit.Kit, p Parts) int {
-	return tree.Execute(ctx, New(k, p), args, k)
+	return tree.Execute(ctx, func() *cobra.Command { return New(k, p) }, args, k, func(f tree.Failed) ([]string, error) { return answerForeign(k, f) })
 }
 
 // New makes the whole tree.

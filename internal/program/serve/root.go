@@ -18,7 +18,7 @@ import (
 
 // Main is svcd.
 func Main(ctx context.Context, args []string, k *kit.Kit) int {
-	return tree.Execute(ctx, NewDaemon(k), args, k)
+	return tree.Execute(ctx, func() *cobra.Command { return NewDaemon(k) }, args, k, nil)
 }
 
 // Runs are the commands of this package.

@@ -33,7 +33,9 @@ const (
 // UsageError reports invalid command-line usage.
 type UsageError struct {
 	text  string
-	cause error // a refusal of the service; may be nil
+	cause error    // a refusal of the service or of the parser; may be nil
+	code  string   // "" for svc.CodeUsage
+	next  []string // command lines that were probably meant
 }
 
 func (e *UsageError) Error() string { return e.text }
@@ -42,6 +44,25 @@ func (e *UsageError) Unwrap() error { return e.cause }
 
 // Usagef makes a UsageError.
 func Usagef(format string, args ...any) error { return &UsageError{text: fmt.Sprintf(format, args...)} }
+
+// UsageOf makes a UsageError that wraps the refusal of the parser.
+func UsageOf(cause error, text string) error { return &UsageError{text: text, cause: cause} }
+
+// Foreign makes a UsageError for a command line of another tool. next are the command lines that text names.
+func Foreign(text string, next []string) error {
+	return &UsageError{text: text, code: svc.CodeForeignCommand, next: next}
+}
+
+// Hinted is an error with the command lines that were probably meant.
+type Hinted struct {
+	Err  error
+	Hint string
+	Next []string
+}
+
+func (e *Hinted) Error() string { return e.Err.Error() + "\n" + e.Hint }
+
+func (e *Hinted) Unwrap() error { return e.Err }
 
 // InFlags is err in the words of the command line: flags has the flag for the field
 // that a pointer names, "/env" also for "/env/NAME". An error of another field is
@@ -62,7 +83,7 @@ func InFlags(err error, flags map[string]string) error {
 	if hint := hintOf(err); hint != "" {
 		lines[len(lines)-1] += ": " + hint
 	}
-	return &UsageError{strings.Join(lines, "\n"), err}
+	return &UsageError{text: strings.Join(lines, "\n"), cause: err}
 }
 
 func hintOf(err error) string {
@@ -265,6 +286,9 @@ func sentence(err error) string {
 		return interruption(err)
 	}
 	_, said := errors.AsType[*UsageError](err)
+	if _, hinted := errors.AsType[*Hinted](err); hinted {
+		return err.Error()
+	}
 	e, ok := errors.AsType[*svc.Error](err)
 	if said || !ok || len(e.Fields) < 2 || e.Err != nil {
 		return err.Error()

@@ -20,10 +20,18 @@ type failure struct {
 	ProjectID  string `json:"project_id,omitempty"` // of a version that was waited for, as the next two
 	VersionID  string `json:"version_id,omitempty"`
 	PreviewURL string `json:"preview_url,omitempty"`
+
+	Next []string `json:"next,omitempty"` // command lines that were probably meant
 }
 
 func failureOf(err error, code int) failure {
 	f := failure{Problem: problem(err), ExitCode: code}
+	if usage, ok := errors.AsType[*UsageError](err); ok {
+		f.Next = usage.next
+	}
+	if hinted, ok := errors.AsType[*Hinted](err); ok {
+		f.Next = hinted.Next
+	}
 	if ended, ok := errors.AsType[*client.VersionError](err); ok {
 		f.ProjectID, f.VersionID, f.PreviewURL = ended.Version.ProjectID, ended.Version.ID, ended.Version.PreviewURL
 	}
@@ -104,7 +112,7 @@ func code(err error) string {
 	var leaves *LeavesError
 	switch {
 	case errors.As(err, &usage):
-		return svc.CodeUsage
+		return cmp.Or(usage.code, svc.CodeUsage)
 	case errors.As(err, &leaves):
 		return svc.CodePromoteLeaves
 	case errors.As(err, &auth):

@@ -16,13 +16,16 @@ func Refused(cmd *cobra.Command, err error) error {
 	return kit.Usagef("%s\nsee: %s --help", refusal(cmd, err), cmd.CommandPath())
 }
 
+// short is cobra's suggestion for a word of one or two letters, which is near every other short word.
+var short = regexp.MustCompile(`(?s)^(unknown command "[^"]{1,2}" for "[^"]*")\n\nDid you mean.*$`)
+
 // counts is in cobra's refusals of a number of arguments: "accepts 1 arg(s), received 2".
 var counts = regexp.MustCompile(`(\d+) arg\(s\), (?:only )?received (\d+)`)
 
 // refusal is cobra's refusal of a command line, with the form of the command in place of numbers
 // of arguments.
 func refusal(cmd *cobra.Command, err error) string {
-	text := strings.TrimSpace(err.Error())
+	text := short.ReplaceAllString(strings.TrimSpace(err.Error()), "$1")
 	if arg, ok := unexpected(cmd, text); ok {
 		return arg
 	}

@@ -1,15 +1,11 @@
 package tree
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,7 +25,7 @@ func NewRoot(k *kit.Kit, name, short string) *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return kit.Usagef("%v%s\nsee: %s --help", err, meant(cmd, err), cmd.CommandPath())
+		return kit.UsageOf(err, fmt.Sprintf("%v%s\nsee: %s --help", err, meant(cmd, err), cmd.CommandPath()))
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	wrapHelp(k, root)
@@ -52,32 +48,6 @@ func meant(cmd *cobra.Command, err error) string {
 		return "; did you mean --" + name + "?"
 	}
 	return ""
-}
-
-// Execute runs one command line of a tree and gives the exit code.
-func Execute(ctx context.Context, root *cobra.Command, args []string, k *kit.Kit) int {
-	if os.Getpid() == 1 {
-		return asFirst(k)
-	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	root.SetArgs(args)
-	root.SetIn(k.In)
-	root.SetOut(k.Out)
-	root.SetErr(k.Err)
-	ran := false
-	before := root.PersistentPreRunE
-	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { ran = true; return before(cmd, args) }
-	root.InitDefaultCompletionCmd(args...)
-	guardNouns(root)
-	cmd, err := root.ExecuteContextC(ctx)
-	if _, said := errors.AsType[*kit.UsageError](err); err != nil && !ran && !said { // cobra refused the command line
-		err = Refused(cmd, err)
-	}
-	if err != nil {
-		return k.Fail(err)
-	}
-	return kit.ExitOK
 }
 
 // guardNouns lets commands that have verbs show their help when they stand
