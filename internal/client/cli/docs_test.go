@@ -42,7 +42,7 @@ func TestActionsArePinned(t *testing.T) {
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	var files []string
-	for _, pattern := range []string{"README.md", "docs/guide/*.md", "docs/checklists/*.md", "docs/monitoring/*.yaml", "examples/*/README.md", "bench/README.md"} {
+	for _, pattern := range []string{"README.md", "docs/start/*.md", "docs/guide/*.md", "docs/checklists/*.md", "docs/monitoring/*.yaml", "examples/*/README.md", "bench/README.md"} {
 		found, err := filepath.Glob(filepath.Join("../../..", pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ var (
 	otherShell = regexp.MustCompile("(?m)^ *```\n *(?:\\$ |svc(?:ctl|d) [^ ])")
 )
 
-// docsBlocks returns the blocks of the README and the guides, and fails for those that say
+// docsBlocks returns the blocks of the README, the first pages and the guides, and fails for those that say
 // nothing.
 func docsBlocks(t *testing.T) (blocks []block) {
 	t.Helper()
@@ -38,7 +38,11 @@ func docsBlocks(t *testing.T) (blocks []block) {
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
 	}
-	for _, file := range append([]string{"../../../README.md"}, files...) {
+	start, err := filepath.Glob("../../../docs/start/*.md")
+	if err != nil || len(start) < 5 {
+		t.Fatal(start, err)
+	}
+	for _, file := range append(append([]string{"../../../README.md"}, start...), files...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
