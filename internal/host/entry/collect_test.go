@@ -36,7 +36,7 @@ func startCounted(t *testing.T, ms string) worker {
 	}, "2026-11-17", esm("index.js", counted))
 }
 
-// repeat sends a request n times, and waits until a later one finds so many collections.
+// repeat sends a request n times, and waits until a later one finds the wanted number of collections.
 func (w worker) repeat(t *testing.T, n int, path, want string) {
 	t.Helper()
 	for range n {
