@@ -7,22 +7,32 @@ const { now } = Date;
 
 const SOON = 250; // invocations between two collections
 const LATE = 20_000; // the same for a worker whose own objects make a collection long
+const PATIENCE = 4; // times as many invocations, after which the ones under way count as ended
 const LONG = 4; // ms
 const TIMES = 3; // long collections in a row; a single one may have waited for the processor
 
 let every = SOON;
 let long = 0; // long collections in a row
 let since = 0; // invocations since the last collection
-let under = 0; // invocations under way
+let under = 0; // invocations under way, of those that began since the last change of era
+let era = 0;
 
+// entered is called at the begin of an invocation, and gives what left takes.
 export function entered() {
   under++;
+  return era;
 }
 
-// left is called at the end of an invocation. ctx is its context.
-export function left(ctx) {
-  under--;
-  if (++since < every || under > 0 || collect === undefined) return;
+// left is called at the end of an invocation. ctx is its context. It is not called for an invocation that
+// workerd ends while its promise waits: such ones are forgotten after a while.
+export function left(ctx, began) {
+  if (began === era) under--;
+  if (++since < every || collect === undefined) return;
+  if (under > 0) {
+    if (since < PATIENCE * every) return;
+    under = 0;
+    era++;
+  }
   since = 0;
   try {
     ctx.waitUntil(scheduler.wait(0).then(rest)); // when the response has left

@@ -18,6 +18,7 @@ export default { async fetch(r) {
   const path = new URL(r.url).pathname;
   if (path === "/fails") throw new Error("on purpose");
   if (path === "/long") await hold();
+  if (path === "/never") await new Promise(() => {});
   if (path === "/over") over = true;
   if (path === "/held") return new Response(held);
   return new Response(collections);
@@ -75,6 +76,17 @@ func TestCollectsWhenNothingIsUnderWay(t *testing.T) {
 		t.Errorf("the long request: %s", got)
 	}
 	w.repeat(t, 1, "/", "1")
+}
+
+// workerd ends some invocations without a word, such as those that wait for nothing: their promises do not
+// settle. They put collections off for a while only.
+func TestCollectsAfterAbandonedRequests(t *testing.T) {
+	t.Parallel()
+	w := startCounted(t, "0")
+	w.get("/never")
+	w.repeat(t, 4*collectedAfter-10, "/", "0")
+	w.repeat(t, 20, "/", "1")
+	w.repeat(t, collectedAfter, "/", "2")
 }
 
 // A worker whose collections are long has fewer of them.

@@ -48,16 +48,16 @@ function callOf(self, args) {
 function invoke(name, f, self, args, call) {
   const trace = begin(name, args[0]);
   const ctx = contextOf(self, args);
-  entered();
+  const entry = entered();
   let result;
   try {
     result = apply(f, self, args);
   } catch (e) {
-    failed(e, call, trace, ctx);
+    failed(e, call, trace, ctx, entry);
     throw e;
   }
-  if (result instanceof Promise) result.then(() => succeeded(call, trace, ctx), (e) => failed(e, call, trace, ctx));
-  else succeeded(call, trace, ctx);
+  if (result instanceof Promise) result.then(() => succeeded(call, trace, ctx, entry), (e) => failed(e, call, trace, ctx, entry));
+  else succeeded(call, trace, ctx, entry);
   return result;
 }
 
@@ -68,17 +68,17 @@ function contextOf(self, args) {
   } catch {} // an object of the worker's own kind
 }
 
-function succeeded(call, trace, ctx) {
+function succeeded(call, trace, ctx, entry) {
   call?.ended("ok");
   trace?.end(false);
-  left(ctx);
+  left(ctx, entry);
 }
 
-function failed(e, call, trace, ctx) {
+function failed(e, call, trace, ctx, entry) {
   report(e);
   call?.ended("exception");
   trace?.end(true);
-  left(ctx);
+  left(ctx, entry);
 }
 
 function invokeScheduled(name, f, self, args) {
