@@ -130,7 +130,7 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	go test -run ReleaseDoors -v -timeout 0 -tags e2e ./internal/test/e2e -release.duration $(TORTURE) -release.kills 500
 	go test -run 'Model$$' -v -timeout 0 -tags e2e,torture ./internal/test/e2e -model.operations 2000 -model.seed 0
 	go test -run DevSavesUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -dev.saves 200
-	go test -run FaultsRelease -v -timeout 0 -tags e2e ./internal/test/e2e -release.points
+	go test -run 'Faults|ReleaseLeaderLost' -v -timeout 0 -tags e2e ./internal/test/e2e -faults.points
 	go test -run 'PromoteUnderLoad|RestartAwake|PendingDeploys|SleepingInstances' -v -timeout 0 -tags e2e,torture ./internal/test/e2e
 	go test -run Sleepers -v -timeout 0 -tags e2e ./internal/test/e2e -sleepers 1000 -sleepers.duration 30s
 	go test -run UpgradeUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -upgrade.count 20 -upgrade.rate 1000 -upgrade.sockets 50

@@ -18,9 +18,9 @@ import (
 // spec: [C2.13] [C2.19]
 func TestFaultsBranch(t *testing.T) {
 	t.Parallel()
-	for _, point := range []string{
+	for _, point := range drawn(t, 2, []string{
 		"deploy/branching/started:2", "deploy/branching/forked", "deploy/branching/done:2", "deploy/preparing/started:2", "deploy/preparing/done:2",
-	} {
+	}) {
 		t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "SVC_FAILPOINT="+point)

@@ -14,37 +14,37 @@ import (
 // shop is a project whose first version the daemon dies of.
 const shop = "shop"
 
-// TestFaultsDeploy kills the daemon at every step of a deploy, with another
+// TestFaultsDeploy kills the daemon at steps of a deploy, with another
 // version in production. After a restart no client has to repeat anything for the
 // deploy to end, and nothing that was there is lost.
 func TestFaultsDeploy(t *testing.T) {
 	t.Parallel()
-	for point, project := range map[string]string{ // each passed once by the first version
-		"registry/version/created": book,
-		"registry/job/claimed":     shop,
-		"deploy/fetching/started":  book,
-		"deploy/bundle/saved":      book,
-		"deploy/bundle/extracted":  shop,
-		"deploy/fetching/done":     shop,
-		"deploy/branching/started": shop,
-		"deploy/branching/done":    book,
-		"deploy/preparing/started": book,
-		"deploy/preparing/done":    shop,
-		"deploy/deploying/started": book,
-		"deploy/deploying/done":    shop,
-		"deploy/ready/started":     shop,
-		"deploy/ready/done":        shop, // ready and production, and no route and no pointer yet
-		"registry/production/set":  shop, // the same, before any client knows it
-		"registry/job/finished":    book,
-	} {
-		t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
+	for _, c := range drawn(t, 4, []struct{ point, project string }{ // each passed once by the first version
+		{"registry/version/created", book},
+		{"registry/job/claimed", shop},
+		{"deploy/fetching/started", book},
+		{"deploy/bundle/saved", book},
+		{"deploy/bundle/extracted", shop},
+		{"deploy/fetching/done", shop},
+		{"deploy/branching/started", shop},
+		{"deploy/branching/done", book},
+		{"deploy/preparing/started", book},
+		{"deploy/preparing/done", shop},
+		{"deploy/deploying/started", book},
+		{"deploy/deploying/done", shop},
+		{"deploy/ready/started", shop},
+		{"deploy/ready/done", shop}, // ready and production, and no route and no pointer yet
+		{"registry/production/set", shop}, // the same, before any client knows it
+		{"registry/job/finished", book},
+	}) {
+		t.Run(strings.ReplaceAll(c.point, "/", "-"), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "SVC_FAILPOINT="+point+":2")
+			w := newWorld(t, "SVC_FAILPOINT="+c.point+":2")
 			w.project(shop)
-			w.create(at(project, "v2"), guestbookBundle(t))
+			w.create(at(c.project, "v2"), guestbookBundle(t))
 			w.restart()
 			w.check("v1")
-			w.write(w.ended(project, "v2"), "after") // it is alive, not only there
+			w.write(w.ended(c.project, "v2"), "after") // it is alive, not only there
 			w.check("v1")
 		})
 	}
@@ -53,7 +53,7 @@ func TestFaultsDeploy(t *testing.T) {
 // TestFaultsFailing kills the daemon while it fails a version: it stays failed.
 func TestFaultsFailing(t *testing.T) {
 	t.Parallel()
-	for _, point := range []string{"deploy/failed/started", "deploy/failed/done"} {
+	for _, point := range drawn(t, 1, []string{"deploy/failed/started", "deploy/failed/done"}) {
 		t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "SVC_FAILPOINT="+point)
@@ -85,21 +85,21 @@ func TestFaultsProject(t *testing.T) {
 // starts it before the children of the dead one are gone.
 func TestFaultsTwice(t *testing.T) {
 	t.Parallel()
-	for first, second := range map[string]string{
-		"deploy/fetching/done":    "deploy/deploying/started",
-		"deploy/preparing/done":   "deploy/preparing/done",
-		"deploy/ready/started":    "deploy/ready/done",
-		"registry/production/set": "registry/job/finished",
-		"deploy/deploying/done":   "registry/job/finished",
-		"deploy/bundle/extracted": "deploy/bundle/saved",
-	} {
-		t.Run(strings.ReplaceAll(first, "/", "-"), func(t *testing.T) {
+	for _, points := range drawn(t, 2, [][2]string{
+		{"deploy/fetching/done", "deploy/deploying/started"},
+		{"deploy/preparing/done", "deploy/preparing/done"},
+		{"deploy/ready/started", "deploy/ready/done"},
+		{"registry/production/set", "registry/job/finished"},
+		{"deploy/deploying/done", "registry/job/finished"},
+		{"deploy/bundle/extracted", "deploy/bundle/saved"},
+	}) {
+		t.Run(strings.ReplaceAll(points[0], "/", "-"), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "SVC_FAILPOINT="+first+":2")
+			w := newWorld(t, "SVC_FAILPOINT="+points[0]+":2")
 			w.project(shop)
 			w.create(at(shop, "v2"), guestbookBundle(t))
 			w.died()
-			w.start("SVC_FAILPOINT=" + second)
+			w.start("SVC_FAILPOINT=" + points[1])
 			w.died()
 			if !w.start() {
 				t.Fatal("the daemon does not start again")

@@ -44,12 +44,12 @@ func worldOfTwo(t *testing.T, env ...string) *world {
 	return w
 }
 
-// TestFaultsPromote kills the daemon at every point of the saga. The next one
+// TestFaultsPromote kills the daemon at points of the saga. The next one
 // goes forward [D21]: an accepted promotion is done.
 // spec: [C1.5] [C2.20] [C4.15] [C8.3] [C13.11]
 func TestFaultsPromote(t *testing.T) {
 	t.Parallel()
-	inTurn(t, forward(), func(w *world) {
+	inTurn(t, drawn(t, 4, forward()), func(w *world) {
 		w.promote("v2")
 		w.restart()
 		w.ends(api.PromotionStatusDone, "v2")
@@ -104,22 +104,25 @@ func (w *world) ends(want api.PromotionStatus, prod string) {
 	w.check(prod)
 }
 
-// TestFaultsPromoteUndone kills the daemon at every point of a promotion that
+// TestFaultsPromoteUndone kills the daemon at points of a promotion that
 // compensates: the next daemon continues that, and v1 stays production.
 // spec: [C8.10]
 func TestFaultsPromoteUndone(t *testing.T) {
 	t.Parallel()
-	for step, points := range map[string][]string{
-		"drain":    {"saga/drain/failed", "saga/drain/undone"},
-		"pointers": {"saga/pointers/failed", "saga/pointers/undid"},
-		"commit":   {"saga/commit/failed", "saga/commit/undid"},
-		"activate": backward("activate"),
-	} {
-		inTurn(t, points, func(w *world) {
-			mend := w.breakStep(step)
+	for _, c := range drawn(t, 2, []struct {
+		step   string
+		points []string
+	}{
+		{"drain", []string{"saga/drain/failed", "saga/drain/undone"}},
+		{"pointers", []string{"saga/pointers/failed", "saga/pointers/undid"}},
+		{"commit", []string{"saga/commit/failed", "saga/commit/undid"}},
+		{"activate", backward("activate")},
+	}) {
+		inTurn(t, drawn(t, 2, c.points), func(w *world) {
+			mend := w.breakStep(c.step)
 			w.promote("v2")
 			w.restart()
-			w.undone(step)
+			w.undone(c.step)
 			mend()
 			w.promote("v2")
 			w.ends(api.PromotionStatusDone, "v2")
@@ -189,14 +192,14 @@ func (w *world) blockPointer() (mend func()) {
 	}
 }
 
-// TestFaultsPromoteEverywhere kills the daemon at every point of one promotion,
+// TestFaultsPromoteEverywhere kills the daemon at many points of one promotion,
 // one after the other, and starts it each time before the children of the killed
 // daemon have exited.
 func TestFaultsPromoteEverywhere(t *testing.T) {
 	t.Parallel()
 	t.Run("forward", func(t *testing.T) {
 		t.Parallel()
-		points := forward()
+		points := drawn(t, 6, forward())
 		w := worldOfTwo(t, "SVC_FAILPOINT="+points[0])
 		w.promote("v2")
 		w.walk(points[1:])
@@ -204,7 +207,7 @@ func TestFaultsPromoteEverywhere(t *testing.T) {
 	})
 	t.Run("backward", func(t *testing.T) {
 		t.Parallel()
-		points := append(forward()[:13], backward("activate")...)
+		points := drawn(t, 6, append(forward()[:13], backward("activate")...))
 		w := worldOfTwo(t, "SVC_FAILPOINT="+points[0])
 		mend := w.breakStep("activate")
 		w.promote("v2")

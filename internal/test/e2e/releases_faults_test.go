@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
 )
-
-var everyPoint = flag.Bool("release.points", false, "kill the daemon at every failpoint of a release, not only around seal, fork and commit")
 
 // fewPoints are those between which the outcome of a release is decided.
 func fewPoints() []string {

@@ -26,7 +26,7 @@ func leaderPoints() []string {
 
 // TestReleaseLeaderLost kills the leader at points of a release of a version in a pod, while clients write.
 // The server that stood by takes over, with the copy of the registry: the release is undone or done, no
-// write is lost, and the next release succeeds. -release.points has all points.
+// write is lost, and the next release succeeds. -faults.points has all points.
 func TestReleaseLeaderLost(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3)
