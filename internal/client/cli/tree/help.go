@@ -27,16 +27,35 @@ func wrapHelp(k *kit.Kit, root *cobra.Command) {
 	})
 }
 
-// wrapped breaks the lines of a text that are longer than width between words. An indented line stays: it
+// sourceWidth is how long a line of a description is at least that goes on in the next one: its writer broke it for
+// the width of the source.
+const sourceWidth = 100
+
+// wrapped breaks the paragraphs of a text that are longer than width between words. An indented line stays: it
 // is an example or a part of a list.
 func wrapped(text string, width int) string {
-	lines := strings.Split(text, "\n")
+	lines := paragraphs(strings.Split(text, "\n"))
 	for i, line := range lines {
 		if utf8.RuneCountInString(line) > width && !strings.HasPrefix(line, " ") {
 			lines[i] = strings.Join(fill(strings.Fields(line), width), "\n")
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// paragraphs joins each line that goes on with the next one.
+func paragraphs(lines []string) (joined []string) {
+	goesOn := false
+	for _, line := range lines {
+		prose := line != "" && !strings.HasPrefix(line, " ")
+		if goesOn && prose {
+			joined[len(joined)-1] += " " + line
+		} else {
+			joined = append(joined, line)
+		}
+		goesOn = prose && utf8.RuneCountInString(line) > sourceWidth
+	}
+	return joined
 }
 
 // fill puts words into lines of at most width characters.

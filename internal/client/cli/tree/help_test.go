@@ -17,6 +17,10 @@ func TestWrapped(t *testing.T) {
 	if got := wrapped(text, 60); got != text {
 		t.Errorf("%q", got)
 	}
+	broken := strings.Repeat("word ", 21) + "end\nof it\n" + list
+	if got, want := wrapped(broken, 120), strings.Repeat("word ", 21)+"end of it\n"+list; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if word := strings.Repeat("x", 30); wrapped(word, 22) != word {
 		t.Error("a long word changed")
 	}

@@ -21,15 +21,17 @@ func (s *Service) ReleasePlan(ctx context.Context, candidate svc.Ref) (svc.Relea
 		Project: p.ID, Candidate: v.Version, Status: v.Status, Production: p.ProdVersionID, Migrations: v.Migrated.Names,
 		Expected: svc.ExpectedHold(v.Migrated.Took), Limit: s.deps.HoldLimit,
 	}
-	if p.ProdVersionID == "" || p.ProdVersionID == v.Version {
-		plan.Blocked = "no_production: the project has no other production version"
+	if p.ProdVersionID == "" {
+		plan.Blocked = "no_production: the project has no production whose data a release could continue with"
 		return plan, nil
 	}
 	production, err := s.deps.Registry.Version(ctx, svc.Ref{Project: p.ID, Version: p.ProdVersionID})
 	if err != nil {
 		return svc.ReleasePlan{}, err
 	}
-	plan.Own = s.Unmerged(ctx, candidate, production.Ref)
+	if candidate != production.Ref { // else what it wrote is production's
+		plan.Own = s.Unmerged(ctx, candidate, production.Ref)
+	}
 	plan.Waiting = s.deps.Waiting(ctx, production.Ref)
 	plan.Blocked = s.blocked(plan, v, production)
 	return plan, nil
