@@ -41,8 +41,8 @@ test: ## all tests, end-to-end ones with the real workerd included
 	go test $(RACE) -vet=off -shuffle=on -timeout 45m -tags e2e $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
-e2e: ## the end-to-end tests alone
-	go test $(RACE) -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./internal/test/e2e/...
+e2e: ## the end-to-end tests alone, every server with the race detector
+	go test $(RACE) -shuffle=on -timeout 45m -tags e2e $(GOTESTFLAGS) ./internal/test/e2e -raced 1
 
 .PHONY: test-s3
 test-s3: ## the suites of object storage, against the store of S3_ENDPOINT and its keys

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -56,6 +57,10 @@ func TestWorkersThatTakeEverything(t *testing.T) {
 	var attacks, visits sync.WaitGroup
 	visits.Go(func() {
 		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(5 * time.Millisecond): // leaves room for the attackers
+			}
 			a, err := d.try(t.Context(), http.MethodGet, healthy.PreviewURL, "", "")
 			if err != nil || a.Status != http.StatusOK || a.Body != "healthy from v1" {
 				t.Errorf("the healthy version: %d %s %v", a.Status, a.Body, err)

@@ -25,7 +25,7 @@ func (a *admin) ends(code int) {
 // inTerminal starts a command of the program in a terminal.
 func (d *daemon) inTerminal(args ...string) *admin {
 	d.t.Helper()
-	a := &admin{t: d.t, out: &svctest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(svcctl, args...)}
+	a := &admin{t: d.t, out: &svctest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(program(), args...)}
 	a.cmd.Env = append(d.env, "TERM=xterm-256color")
 	a.Terminal = svctest.InTerminal(d.t, a.cmd, a.out)
 	go func() { _ = a.cmd.Wait(); close(a.exited) }()

@@ -34,7 +34,7 @@ type daemon struct {
 	t    *testing.T
 	home string // HOME and everything below it
 	env  []string
-	bin  string   // svcctl, or breakable once a setting needs it
+	bin  string   // svcctl or breakable, and breakable once a setting needs it
 	cli  string   // program of the commands; "" for svcctl
 	wrap []string // program that runs bin, with its arguments; empty for none
 
@@ -51,7 +51,7 @@ func newDaemon(t *testing.T, env ...string) *daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &daemon{t: t, home: home, bin: svcctl, log: &svctest.Buffer{}, env: append([]string{
+	d := &daemon{t: t, home: home, bin: program(), log: &svctest.Buffer{}, env: append([]string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "SVC_WORKERD=" + workerd, "SVC_DATA_DIR=" + filepath.Join(home, "data"),
 		"PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=info", "SVC_LOG_FORMAT=json",
 		"SVC_SPARE_HOSTS=0", // tests count processes

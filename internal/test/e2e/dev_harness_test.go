@@ -96,7 +96,7 @@ func (d *developer) write(name, text string) {
 // start starts watch mode and waits until it has an address.
 func (d *developer) start(args ...string) {
 	d.t.Helper()
-	d.cmd = exec.Command(svcctl, append([]string{"dev", "--port", "0"}, args...)...)
+	d.cmd = exec.Command(program(), append([]string{"dev", "--port", "0"}, args...)...)
 	d.cmd.Dir, d.cmd.Env = d.dir, d.env
 	d.begin()
 	d.address = d.await(`dev   (http://localhost:\d+)`)[1]

@@ -15,7 +15,7 @@ import (
 // startInTerminal starts watch mode as the foreground program of a terminal.
 func (d *developer) startInTerminal(args ...string) *svctest.Terminal {
 	d.t.Helper()
-	d.cmd = exec.Command(svcctl, append([]string{"dev", "--port", "0"}, args...)...)
+	d.cmd = exec.Command(program(), append([]string{"dev", "--port", "0"}, args...)...)
 	d.cmd.Dir, d.cmd.Env = d.dir, append(d.env, "TERM=xterm")
 	d.out, d.read, d.exited = &svctest.Buffer{}, 0, make(chan struct{})
 	term := svctest.InTerminal(d.t, d.cmd, d.out)

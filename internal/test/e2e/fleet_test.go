@@ -55,7 +55,7 @@ func fleetWith(t *testing.T, n int, flags []string, env ...string) (*daemon, []*
 func (d *daemon) machine(name, addr, token string, flags ...string) *machine {
 	d.t.Helper()
 	m := &machine{name: name, exited: make(chan struct{}), log: &svctest.Buffer{}}
-	m.cmd = exec.Command(svcctl, append([]string{
+	m.cmd = exec.Command(program(), append([]string{
 		"host", "--join", "https://" + addr, "--token-file", token, "--data", filepath.Join(d.home, name), "--name", name, "--seats", "4",
 	}, flags...)...)
 	m.cmd.Env, m.cmd.Dir, m.cmd.Stdout, m.cmd.Stderr = d.env, d.home, m.log, m.log

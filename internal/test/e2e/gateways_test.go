@@ -103,7 +103,7 @@ func (g *remote) start() {
 	if err := os.WriteFile(token, []byte(gatewayToken+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.cmd = exec.Command(svcctl, "gateway", "--control", "http://"+g.at, "--token-file", token, "--listen", g.listen, "--status", g.status, "--name", g.name)
+	g.cmd = exec.Command(program(), "gateway", "--control", "http://"+g.at, "--token-file", token, "--listen", g.listen, "--status", g.status, "--name", g.name)
 	g.cmd.Env, g.cmd.Dir, g.cmd.Stdout, g.cmd.Stderr = g.d.env, g.d.home, g.log, g.log
 	g.exited = make(chan struct{})
 	if err := g.cmd.Start(); err != nil {

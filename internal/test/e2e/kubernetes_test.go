@@ -86,7 +86,7 @@ func (c *cluster) begin(pod *core.Pod) {
 	}
 	d := c.servers[0]
 	m := &machine{name: pod.Name, exited: make(chan struct{}), log: &svctest.Buffer{}}
-	m.cmd = exec.Command(svcctl, "host", "--join", "https://"+c.hosts, "--ca-file", c.ca, "--token-file", token, "--data", filepath.Join(d.home, pod.Name),
+	m.cmd = exec.Command(program(), "host", "--join", "https://"+c.hosts, "--ca-file", c.ca, "--token-file", token, "--data", filepath.Join(d.home, pod.Name),
 		"--name", pod.Name, "--machine-id", string(pod.UID), "--seats", "1", "--drain", "10s", "--listen", "127.0.0.1:0")
 	m.cmd.Env, m.cmd.Dir, m.cmd.Stdout, m.cmd.Stderr = d.env, d.home, m.log, m.log
 	if err := m.cmd.Start(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,8 @@ var (
 	breakable string // the same with failpoints, and for clients: most of its life is starting, so it goes without the race detector
 	workerd   string
 )
+
+var raced = flag.Int("raced", 4, "one in this many servers runs with the race detector, other ones in each run; 1 for all")
 
 // installed measures a server with the program of its worker hosts, which it runs only if both
 // were built from the same commit.
@@ -57,6 +60,15 @@ func run(m *testing.M) int {
 		return fail(err)
 	}
 	return wider(m)
+}
+
+// program is what a server of a test runs. With the race detector it takes three times the processor time,
+// so not all have it.
+func program() string {
+	if rand.IntN(*raced) == 0 {
+		return svcctl
+	}
+	return breakable
 }
 
 // wider runs more tests concurrently than there are processors: most wait for a

@@ -36,7 +36,7 @@ func (r *running) begin() {
 // end of the test.
 func (d *daemon) follows(args ...string) *running {
 	d.t.Helper()
-	r := &running{t: d.t, cmd: exec.Command(svcctl, args...)}
+	r := &running{t: d.t, cmd: exec.Command(program(), args...)}
 	r.cmd.Dir, r.cmd.Env = d.home, d.env
 	r.begin()
 	d.t.Cleanup(func() {

@@ -36,7 +36,7 @@ func external(store *s3test.Store, more ...string) []string {
 // objectStore starts a store that belongs to no daemon.
 func objectStore(t *testing.T) *s3test.Store {
 	t.Helper()
-	return s3test.Start(t, []string{svcctl, "object-store"})
+	return s3test.Start(t, []string{program(), "object-store"})
 }
 
 // TestSplitBrain lets two daemons of two data directories serve one version from

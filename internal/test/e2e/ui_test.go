@@ -57,7 +57,7 @@ func forwarder(t *testing.T, to *atomic.Value) string {
 
 func (d *daemon) ui(server string, args ...string) *admin {
 	d.t.Helper()
-	a := &admin{t: d.t, out: &svctest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(svcctl, append([]string{"ui"}, args...)...)}
+	a := &admin{t: d.t, out: &svctest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(program(), append([]string{"ui"}, args...)...)}
 	a.cmd.Env = append(d.env, "TERM=xterm-256color", "SVCCTL_SERVER="+server, "SVCCTL_ADMIN_TOKEN="+d.note.AdminToken, "SVCCTL_DEPLOY_TOKEN="+d.note.DeployToken)
 	a.Terminal = svctest.InTerminal(d.t, a.cmd, a.out)
 	go func() { _ = a.cmd.Wait(); close(a.exited) }()
