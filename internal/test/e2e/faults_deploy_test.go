@@ -33,7 +33,7 @@ func TestFaultsDeploy(t *testing.T) {
 		{"deploy/deploying/started", book},
 		{"deploy/deploying/done", shop},
 		{"deploy/ready/started", shop},
-		{"deploy/ready/done", shop}, // ready and production, and no route and no pointer yet
+		{"deploy/ready/done", shop},       // ready and production, and no route and no pointer yet
 		{"registry/production/set", shop}, // the same, before any client knows it
 		{"registry/job/finished", book},
 	}) {
