@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"bufio"
 	"bytes"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/host/provision"
 )
@@ -117,7 +119,9 @@ func install(t *testing.T, from, name, flag string) (command string) {
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "package.json"), "{}", 0o644)
-	cmd := exec.CommandContext(t.Context(), npm, "install", name, flag, "--registry="+from, "--cache="+filepath.Join(dir, "cache"), "--no-audit", "--no-fund", "--no-update-notifier")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // the error then has what npm printed
+	defer cancel()
+	cmd := exec.CommandContext(ctx, npm, "install", name, flag, "--registry="+from, "--cache="+filepath.Join(dir, "cache"), "--no-audit", "--no-fund", "--no-update-notifier")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm install %s: %v\n%s", name, err, out)

@@ -15,6 +15,7 @@ func TestSeeds(t *testing.T) {
 	total, bad, ran, began := map[string]int{}, 0, 0, time.Now()
 	for ; ran < *seeds && bad < *stop && time.Since(began) < *seconds; ran++ {
 		n := *first + uint64(ran)*(*stride)
+		fmt.Println("begins", n)
 		r := runSeed(t, n, allDecisions(*steps), false)
 		if *hashes {
 			fmt.Println("hash", n, r.hash)

@@ -22,6 +22,7 @@ type options struct {
 	seeds    int
 	duration time.Duration
 	steps    int
+	hang     time.Duration // after which a seed has hung
 	jobs     int
 	stop     int
 	seed     int64 // to replay; -1 for none
@@ -37,6 +38,7 @@ func main() {
 	flag.Uint64Var(&o.first, "first", 1, "first seed")
 	flag.IntVar(&o.seeds, "seeds", 1000, "number of seeds")
 	flag.DurationVar(&o.duration, "time", time.Hour, "maximum duration; no seed begins after it")
+	flag.DurationVar(&o.hang, "hang", 2*time.Minute, "real time after which a seed that has not ended is reported, and its process killed")
 	flag.IntVar(&o.steps, "steps", 400, "number of decisions of a seed")
 	flag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "number of processes")
 	flag.IntVar(&o.stop, "stop", 3, "number of violations after which a process ends")

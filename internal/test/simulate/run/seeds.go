@@ -36,6 +36,8 @@ func (o options) runSeeds(ctx context.Context, binary string) error {
 
 // runProcess runs the seeds of one process: each jobs-th of all.
 func (o options) runProcess(ctx context.Context, binary string, i int, f *figures) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the process when its output cannot be read
 	share := (o.seeds + o.jobs - 1 - i) / o.jobs
 	c := exec.CommandContext(ctx, binary, "-test.run", "^TestSeeds$", "-test.timeout", "24h",
 		fmt.Sprintf("-simulate.first=%d", o.first+uint64(i)), fmt.Sprintf("-simulate.stride=%d", o.jobs), //nolint:gosec // the number of a process is small
@@ -49,10 +51,16 @@ func (o options) runProcess(ctx context.Context, binary string, i int, f *figure
 	if err != nil {
 		return err
 	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if err := o.line(lines.Text(), f); err != nil {
-			return err
-		}
+	p := process{options: o, figures: f}
+	p.hung = time.AfterFunc(o.hang, cancel)
+	for lines := bufio.NewScanner(out); lines.Scan() && err == nil; {
+		err = p.line(lines.Text())
+	}
+	if err != nil {
+		return err
+	}
+	if !p.hung.Stop() {
+		return fmt.Errorf("process %d: the seed did not end within %s\n  replay it: %s", i+1, o.hang, o.again(p.seed))
 	}
 	if err := c.Wait(); err != nil {
 		return fmt.Errorf("process %d: %w", i+1, err)
@@ -60,8 +68,35 @@ func (o options) runProcess(ctx context.Context, binary string, i int, f *figure
 	return nil
 }
 
-// line prints what a person needs of the output of a process.
-func (o options) line(text string, f *figures) error {
+// process is what is known of one process from its output.
+type process struct {
+	options
+
+	figures *figures
+	seed    string      // that it runs
+	hung    *time.Timer // ends the process
+}
+
+func (p *process) line(text string) error {
+	seed, begins := strings.CutPrefix(text, "begins ")
+	if !begins {
+		return p.print(text, p.figures)
+	}
+	p.seed = seed
+	p.hung.Reset(p.options.hang)
+	return nil
+}
+
+// again is the command that replays a seed.
+func (o options) again(seed string) string {
+	if o.steps != 400 {
+		seed += fmt.Sprintf(" STEPS=%d", o.steps)
+	}
+	return "make simulate SEED=" + seed
+}
+
+// print prints what a person needs of the output of a process.
+func (o options) print(text string, f *figures) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if data, ok := strings.CutPrefix(text, "figures "); ok {
@@ -76,11 +111,7 @@ func (o options) line(text string, f *figures) error {
 	}
 	if rest, ok := strings.CutPrefix(text, "violation "); ok {
 		seed, _, _ := strings.Cut(strings.TrimPrefix(rest, "seed "), ":")
-		again := "make simulate SEED=" + seed
-		if o.steps != 400 {
-			again += fmt.Sprintf(" STEPS=%d", o.steps)
-		}
-		fmt.Printf("%s\n  replay it: %s\n", rest, again)
+		fmt.Printf("%s\n  replay it: %s\n", rest, o.again(seed))
 		return nil
 	}
 	if text != "PASS" && text != "FAIL" && !strings.HasPrefix(text, "--- FAIL") {
