@@ -1,9 +1,9 @@
 package main
 
 import (
-	"context"
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
