@@ -27,6 +27,8 @@ type Daemon struct {
 	APIHosts         []string
 	GatewayVerifyURL string
 	BaseDomain       string
+	Domains          bool   // whether projects may have host names of other domains
+	DomainsDNS       string // host:port of the name server that is asked for their proofs; "" for those of the system
 	SchemePreview    string
 	SchemeProd       string
 	PreviewTemplate  string

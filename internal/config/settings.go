@@ -127,6 +127,18 @@ func visitors() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.BaseDomain, err = domain(v); return err },
 		},
 		{
+			Env: "SVC_DOMAINS", Default: "off", Help: "on: projects may have host names of other domains (svcctl domains)",
+			parse: func(d *Daemon, v string) error {
+				v, err := oneOf(v, "on", "off")
+				d.Domains = v == "on"
+				return err
+			},
+		},
+		{
+			Env: "SVC_DOMAINS_DNS", Help: "name server, host:port, that is asked for the records that prove host names of other domains; default: those of the system",
+			parse: func(d *Daemon, v string) (err error) { d.DomainsDNS, err = address(v); return err },
+		},
+		{
 			Env: "SVC_PUBLIC_SCHEME_PREVIEW", Help: "http or https in preview_url; default: as in GATEWAY_URL",
 			parse: func(d *Daemon, v string) (err error) { d.SchemePreview, err = oneOf(v, "http", "https"); return err },
 		},

@@ -21,6 +21,7 @@ func deeds() map[string]deed {
 		"archiveVersions": {"archive", "archived", "versions of %s"}, "destroyVersions": {"destroy", "destroyed", "versions of %s"},
 		"pinVersion": {"pin", "pinned", "%s"}, "unpinVersion": {"unpin", "unpinned", "%s"},
 		"promoteVersion": {"promote", "promoted", "%s"}, "releaseVersion": {"release", "released", "%s"},
+		"addDomain": {"add", "added", "a domain of %s"}, "verifyDomain": {"verify", "verified", "a domain of %s"}, "removeDomain": {"remove", "removed", "a domain of %s"},
 		"deletePreview": {"delete", "deleted", "a preview of %s"}, "setEnv": {"change", "changed", "the variables of %s"},
 		"triggerScheduled": {"start", "started", "a cron of %s"}, "createDashboardTicket": {"open", "opened", "the dashboard"},
 		"queryDatabase": {"change", "changed", "a database of %s"}, "importDatabase": {"import into", "imported into", "a database of %s"},

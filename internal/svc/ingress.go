@@ -156,6 +156,11 @@ func (in *Ingress) ProdURL(project string) string {
 	return in.schemeProd + "://" + in.ProdHost(project) + in.portSuffix(in.schemeProd)
 }
 
+// DomainURL returns the URL of an own host name of a project.
+func (in *Ingress) DomainURL(host string) string {
+	return in.schemeProd + "://" + host + in.portSuffix(in.schemeProd)
+}
+
 // PreviewHost returns the host name of a version, without a port.
 func (in *Ingress) PreviewHost(r Ref) string {
 	u, err := url.Parse(in.PreviewURL(r))

@@ -7,6 +7,24 @@ import (
 	"time"
 )
 
+// Defines values for AddDomainProof.
+const (
+	AddDomainProofDNS      AddDomainProof = "dns"
+	AddDomainProofOperator AddDomainProof = "operator"
+)
+
+// Valid indicates whether the value is a known member of the AddDomainProof enum.
+func (e AddDomainProof) Valid() bool {
+	switch e {
+	case AddDomainProofDNS:
+		return true
+	case AddDomainProofOperator:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CertificateOrderState.
 const (
 	CertificateOrderStateFailed  CertificateOrderState = "failed"
@@ -748,6 +766,24 @@ func (e ListRowsParamsDir) Valid() bool {
 	}
 }
 
+// AddDomain A host name for a project.
+type AddDomain struct {
+	// Host Such as `shop.example.com` or `*.example.com`.
+	Host string `json:"host"`
+
+	// Proof Who says that the project may have it.
+	Proof AddDomainProof `json:"proof,omitempty,omitzero"`
+
+	// Redirect Host of the same project that visitors are sent to.
+	Redirect string `json:"redirect,omitempty,omitzero"`
+
+	// Target Version or preview name that it leads to; without it production.
+	Target string `json:"target,omitempty,omitzero"`
+}
+
+// AddDomainProof Who says that the project may have it.
+type AddDomainProof string
+
 // AnalyticsQuery Body of POST /analytics/query.
 type AnalyticsQuery struct {
 	// SQL One statement.
@@ -1484,6 +1520,47 @@ type DifferenceChange string
 
 // DifferenceWhat defines model for Difference.What.
 type DifferenceWhat string
+
+// Domain A host name of another domain that a project has, or asked for.
+type Domain struct {
+	// CheckedAt When the record was looked for last.
+	CheckedAt Time   `json:"checked_at,omitempty,omitzero"`
+	CreatedAt Time   `json:"created_at"`
+	Host      string `json:"host"`
+
+	// MissingAt Since when the record is missing; the host is lost after a week.
+	MissingAt Time   `json:"missing_at,omitempty,omitzero"`
+	ProjectID string `json:"project_id"`
+
+	// Proof `operator`, `dns`, or "" while it is not proved.
+	Proof string `json:"proof"`
+
+	// Proved Whether the project has the host.
+	Proved bool `json:"proved"`
+
+	// ProvedAt Since when the project has it.
+	ProvedAt Time `json:"proved_at,omitempty,omitzero"`
+
+	// RecordName Name of the TXT record that proves it; absent with the proof of the operator.
+	RecordName string `json:"record_name,omitempty,omitzero"`
+
+	// RecordText Text of that record.
+	RecordText string `json:"record_text,omitempty,omitzero"`
+
+	// Redirect Host that visitors are sent to; "" for none.
+	Redirect string `json:"redirect"`
+
+	// Target Version or preview name that it leads to; "" for production.
+	Target string `json:"target"`
+
+	// URL Its address; "" for a wildcard.
+	URL string `json:"url"`
+}
+
+// DomainList The host names of a project.
+type DomainList struct {
+	Items []Domain `json:"items"`
+}
 
 // Email A message that a version sent.
 type Email struct {
@@ -3418,6 +3495,9 @@ type DatabaseBinding = string
 // ForceWrite defines model for ForceWrite.
 type ForceWrite = bool
 
+// HostPath defines model for HostPath.
+type HostPath = string
+
 // InstancePath defines model for InstancePath.
 type InstancePath = string
 
@@ -4011,6 +4091,9 @@ type CreateProjectJSONRequestBody = CreateProject
 
 // ChangeProjectJSONRequestBody defines body for ChangeProject for application/json ContentType.
 type ChangeProjectJSONRequestBody = ChangeProject
+
+// AddDomainJSONRequestBody defines body for AddDomain for application/json ContentType.
+type AddDomainJSONRequestBody = AddDomain
 
 // CreateVersionJSONRequestBody defines body for CreateVersion for application/json ContentType.
 type CreateVersionJSONRequestBody = CreateVersion

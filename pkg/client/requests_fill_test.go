@@ -88,6 +88,8 @@ func full(t reflect.Type) any {
 		return 30 * time.Second
 	case reflect.TypeFor[api.Time]():
 		return api.At(time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC))
+	case reflect.TypeFor[api.AddDomainProof]():
+		return api.AddDomainProofDNS
 	case reflect.TypeFor[api.VersionStatus]():
 		return api.VersionStatusReady
 	case reflect.TypeFor[api.NewMessageContentType]():

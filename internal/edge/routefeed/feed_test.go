@@ -58,6 +58,10 @@ func (r *routes) SetPreview(project, name, id string) {
 }
 func (r *routes) HoldPreview(project, name string)    { r.call("hold", project+"~"+name) }
 func (r *routes) ReleasePreview(project, name string) { r.call("release", project+"~"+name) }
+func (r *routes) SetDomain(d svc.DomainRoute) {
+	r.call("production", "domain "+d.Host, d.Project+"/"+d.Target+d.Redirect)
+}
+func (r *routes) RemoveDomain(host string) { r.call("remove", "domain "+host) }
 func (r *routes) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
 	r.call("close", ref, role, after)
 }

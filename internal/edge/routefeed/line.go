@@ -16,6 +16,8 @@ const (
 	kindProduction = "production" // the state of a production host name
 	kindPreview    = "preview"    // the state of a preview name
 	kindWebsockets = "websockets" // websockets of a version are to end
+	kindDomain     = "domain"     // a host name of another domain is a further name of a project
+	kindNoDomain   = "no_domain"  // it is not any more
 )
 
 // Line is one line of the stream.
@@ -31,6 +33,8 @@ type Line struct {
 	Held    bool   `json:"held,omitempty"`    // requests of the host name wait
 
 	State *State `json:"state,omitempty"` // of kindVersion
+
+	Domain *svc.DomainRoute `json:"domain,omitempty"` // of kindDomain; of kindNoDomain with its host alone
 
 	Role  svc.Role      `json:"role,omitempty"`  // of kindWebsockets; "" for all
 	After time.Duration `json:"after,omitempty"` // of kindWebsockets, in nanoseconds

@@ -24,6 +24,8 @@ type Gateway interface {
 	HoldPreview(project, name string)
 	ReleasePreview(project, name string)
 	CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration)
+	SetDomain(d svc.DomainRoute)
+	RemoveDomain(host string)
 }
 
 // Log applies changes of routes to a gateway and keeps them for others.
@@ -39,6 +41,7 @@ type Log struct {
 	last       *snapshot     // that was made within snapshotFor; nil for none
 	versions   map[svc.Ref]*entry
 	names      map[svc.Ref]Line // by project and preview name; "" for production
+	domains    map[string]svc.DomainRoute
 }
 
 // entry is a version in the log.
@@ -57,7 +60,7 @@ var _ Gateway = (*Log)(nil)
 func NewLog(gateway Gateway, hosts svc.IngressConfig, hasAssets func(bundleDir string) (bool, error)) *Log {
 	return &Log{
 		gateway: gateway, hosts: hosts, hasAssets: hasAssets, generation: uint64(time.Now().UnixMicro()),
-		changed: make(chan struct{}), versions: map[svc.Ref]*entry{}, names: map[svc.Ref]Line{},
+		changed: make(chan struct{}), versions: map[svc.Ref]*entry{}, names: map[svc.Ref]Line{}, domains: map[string]svc.DomainRoute{},
 	}
 }
 
@@ -235,16 +238,41 @@ func (l *Log) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
 	})
 }
 
+// SetDomain implements Gateway.
+func (l *Log) SetDomain(d svc.DomainRoute) {
+	l.change(func() { l.gateway.SetDomain(d) }, func() Line {
+		if l.domains[d.Host] == d {
+			return Line{}
+		}
+		l.domains[d.Host] = d
+		return Line{Kind: kindDomain, Domain: &d}
+	})
+}
+
+// RemoveDomain implements Gateway.
+func (l *Log) RemoveDomain(host string) {
+	l.change(func() { l.gateway.RemoveDomain(host) }, func() Line {
+		if _, ok := l.domains[host]; !ok {
+			return Line{}
+		}
+		delete(l.domains, host)
+		return Line{Kind: kindNoDomain, Domain: &svc.DomainRoute{Host: host}}
+	})
+}
+
 // all returns all routes as lines, without the last one, of kindReady. l.mu must be held.
 func (l *Log) all() []Line {
 	hosts := l.hosts
-	lines := make([]Line, 0, len(l.versions)+len(l.names)+1)
+	lines := make([]Line, 0, len(l.versions)+len(l.names)+len(l.domains)+1)
 	lines = append(lines, Line{Kind: kindAll, Hosts: &hosts})
 	for ref, e := range l.versions {
 		lines = append(lines, e.line(ref))
 	}
 	for _, n := range l.names {
 		lines = append(lines, n)
+	}
+	for _, d := range l.domains {
+		lines = append(lines, Line{Kind: kindDomain, Domain: &d})
 	}
 	return lines
 }

@@ -109,3 +109,36 @@ func readyAt(tb testing.TB, w *world, instance string) uint64 {
 	tb.Error("the stream ended")
 	return 0
 }
+
+// TestDomains: own host names reach gateways on other machines, also those that connect later, and are
+// removed there when they were removed in between.
+func TestDomains(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.log.SetVersion(v1, ready("a"))
+	w.log.SetProduction("shop", "v1")
+	e := w.edge("a")
+	w.log.SetDomain(svc.DomainRoute{Host: "shop.example.com", Project: "shop"})
+	w.log.SetDomain(svc.DomainRoute{Host: "www.example.com", Project: "shop", Redirect: "shop.example.com"})
+	before := w.log.Generation()
+	w.log.SetDomain(svc.DomainRoute{Host: "shop.example.com", Project: "shop"})
+	w.log.RemoveDomain("absent.example.com")
+	if w.log.Generation() != before {
+		t.Error("what changed nothing was sent")
+	}
+	late := w.edge("b")
+	w.same(e, late)
+	if got := late.routes.list(); !strings.Contains(got, "domain shop.example.com=shop/;") || !strings.Contains(got, "domain www.example.com=shop/shop.example.com") {
+		t.Errorf("a late gateway has %s", got)
+	}
+	w.down.Store(true)
+	w.http.CloseClientConnections()
+	w.log.RemoveDomain("www.example.com")
+	w.down.Store(false)
+	w.same(e, late)
+	w.log.RemoveDomain("shop.example.com")
+	w.same(e, late)
+	if got := e.routes.list(); strings.Contains(got, "domain") {
+		t.Errorf("a removed host is left: %s", got)
+	}
+}

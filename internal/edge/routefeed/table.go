@@ -38,6 +38,7 @@ type Table struct {
 type arrival struct {
 	versions map[svc.Ref]bool
 	names    map[svc.Ref]string
+	domains  map[string]bool
 }
 
 // fresh are routes that arrive anew. They are applied when all are there: the first ones may be older than what
@@ -45,11 +46,12 @@ type arrival struct {
 type fresh struct {
 	versions map[svc.Ref]*State
 	names    map[svc.Ref]Line
+	domains  map[string]svc.DomainRoute
 	others   []Line // in their order
 }
 
 func newArrival() arrival {
-	return arrival{versions: map[svc.Ref]bool{}, names: map[svc.Ref]string{}}
+	return arrival{versions: map[svc.Ref]bool{}, names: map[svc.Ref]string{}, domains: map[string]bool{}}
 }
 
 // NewTable returns a table without routes. create makes the gateway, once, when the form of
@@ -141,7 +143,7 @@ func (t *Table) begin(hosts svc.IngressConfig) (err error) {
 	if !sameHosts(hosts, t.hosts) {
 		return ErrHosts
 	}
-	t.fresh = &fresh{versions: map[svc.Ref]*State{}, names: map[svc.Ref]Line{}}
+	t.fresh = &fresh{versions: map[svc.Ref]*State{}, names: map[svc.Ref]Line{}, domains: map[string]svc.DomainRoute{}}
 	return nil
 }
 
@@ -150,6 +152,8 @@ func (l *Line) isRoute() bool {
 	switch l.Kind {
 	case kindVersion:
 		return l.State != nil
+	case kindDomain, kindNoDomain:
+		return l.Domain != nil
 	case kindRemove, kindProduction, kindPreview, kindWebsockets:
 		return true
 	}
@@ -168,6 +172,10 @@ func (f *fresh) add(l *Line) {
 		delete(f.versions, l.ref())
 	case kindProduction, kindPreview:
 		f.names[l.id()] = *l
+	case kindDomain:
+		f.domains[l.Domain.Host] = *l.Domain
+	case kindNoDomain:
+		delete(f.domains, l.Domain.Host)
 	default:
 		f.others = append(f.others, *l)
 	}
@@ -182,6 +190,9 @@ func (t *Table) replace(f *fresh) {
 	}
 	for id, l := range f.names {
 		t.setName(&l, before.names[id])
+	}
+	for _, d := range f.domains {
+		t.set(&Line{Kind: kindDomain, Domain: &d})
 	}
 	t.dropOthers(before)
 	for i := range f.others {
@@ -200,6 +211,12 @@ func (t *Table) set(l *Line) {
 		t.gateway.RemoveVersion(l.ref())
 	case kindProduction, kindPreview:
 		t.setName(l, "")
+	case kindDomain:
+		t.known.domains[l.Domain.Host] = true
+		t.gateway.SetDomain(*l.Domain)
+	case kindNoDomain:
+		delete(t.known.domains, l.Domain.Host)
+		t.gateway.RemoveDomain(l.Domain.Host)
 	default:
 		t.gateway.CloseWebsockets(l.ref(), l.Role, l.After)
 	}
@@ -249,6 +266,11 @@ func (t *Table) dropOthers(before arrival) {
 		}
 		t.gateway.SetProduction(id.Project, "")
 		t.gateway.Release(id.Project)
+	}
+	for host := range before.domains {
+		if !t.known.domains[host] {
+			t.gateway.RemoveDomain(host)
+		}
 	}
 	for ref := range before.versions {
 		if !t.known.versions[ref] {

@@ -32,6 +32,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/versions/deploy"
 	"github.com/svcctl/svcctl/internal/server/versions/deployqueue"
 	"github.com/svcctl/svcctl/internal/server/versions/divergence"
+	"github.com/svcctl/svcctl/internal/server/versions/domain"
 	"github.com/svcctl/svcctl/internal/server/versions/fork"
 	"github.com/svcctl/svcctl/internal/server/versions/lifecycle"
 	"github.com/svcctl/svcctl/internal/server/versions/preview"
@@ -120,6 +121,7 @@ type Daemon struct {
 	promote    *promote.Service
 	divergence *divergence.Service
 	fork       *fork.Service
+	domains    *domain.Service // nil without SVC_DOMAINS=on
 	previews   *preview.Service
 	gc         *gc.Service
 	janitor    *janitor.Service

@@ -20,6 +20,9 @@ func (d *Daemon) newJanitor() (err error) {
 		janitor.Previews(d.previews),
 		requests,
 	}
+	if d.domains != nil {
+		tasks = append(tasks, janitor.Domains(d.domains))
+	}
 	if idle := d.cfg.Archive.IdleAfter(); idle > 0 {
 		tasks = append(tasks, janitor.Idle(d.lifecycle.Get(), idle))
 	}

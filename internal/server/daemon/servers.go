@@ -70,7 +70,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := httpapi.New(httpapi.Deps{
+	deps := httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Environments: d.registry, Promotions: d.registry,
 		Previews: d.previews, Bundles: d.deploy.Get(), Retention: d.retention, Deployer: d.deploy.Get(), Promoter: d.promote, Plans: d.divergence, Lifecycle: d.lifecycle.Get(), GC: d.gc,
 		Uploads: artifact.New(artifact.Config{
@@ -86,7 +86,11 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		Client: d.proxies.Client, PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: buildinfo.Read().Version,
 		Pages: pages, Settle: d.settle(), ReadOnlyChanged: d.readOnlyChanged,
-	})
+	}
+	if d.domains != nil {
+		deps.Domains = d.domains
+	}
+	server, err := httpapi.New(deps)
 	if err != nil {
 		return nil, err
 	}

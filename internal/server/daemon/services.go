@@ -91,6 +91,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	d.previews = preview.New(d.registry, table, verbs{d}, d.logger)
+	d.startDomains(table)
 	if err := d.startVersions(ctx); err != nil {
 		return err
 	}

@@ -33,6 +33,11 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 			d.logger.ErrorContext(ctx, "restoring ready versions failed", "error", err)
 		}
 	})
+	if d.domains != nil {
+		if err := d.domains.Publish(ctx); err != nil {
+			return err
+		}
+	}
 	if err := d.startSleep(ctx); err != nil {
 		return err
 	}

@@ -38,8 +38,12 @@ func (db *DB) DeleteProject(ctx context.Context, id, production string) (p svc.P
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM preview_env WHERE project_id = ?`, id)
-		return err
+		for _, table := range []string{"preview_env", "domains"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE project_id = ?`, id); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return svc.Project{}, fmt.Errorf("deleting project %s: %w", id, err)

@@ -71,6 +71,7 @@ func (z *zone) answer(w dns.ResponseWriter, q *dns.Msg) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	reply := new(dns.Msg).SetReply(q)
+	reply.Authoritative = true // else a resolver takes an answer without records for a failure
 	if q.Opcode == dns.OpcodeUpdate {
 		z.update(w, q, reply)
 	} else {

@@ -185,6 +185,8 @@ func (g *follower) SetPreview(string, string, string)                {}
 func (g *follower) HoldPreview(string, string)                       {}
 func (g *follower) ReleasePreview(string, string)                    {}
 func (g *follower) CloseWebsockets(svc.Ref, svc.Role, time.Duration) {}
+func (g *follower) SetDomain(svc.DomainRoute)                        {}
+func (g *follower) RemoveDomain(string)                              {}
 
 // await waits until the gateway has a production, and returns when it had.
 func (g *follower) await(ctx context.Context, project, id string) time.Time {

@@ -27,7 +27,7 @@ func wrapHelp(k *kit.Kit, root *cobra.Command) {
 	})
 }
 
-// sourceWidth is how long a line of a description is at least that goes on in the next one: its writer broke it for
+// sourceWidth is how long a line of a description is at least that continues in the next one: its writer broke it for
 // the width of the source.
 const sourceWidth = 100
 
@@ -43,17 +43,17 @@ func wrapped(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// paragraphs joins each line that goes on with the next one.
+// paragraphs joins each line that continues with the next one.
 func paragraphs(lines []string) (joined []string) {
-	goesOn := false
+	continues := false
 	for _, line := range lines {
 		prose := line != "" && !strings.HasPrefix(line, " ")
-		if goesOn && prose {
+		if continues && prose {
 			joined[len(joined)-1] += " " + line
 		} else {
 			joined = append(joined, line)
 		}
-		goesOn = prose && utf8.RuneCountInString(line) > sourceWidth
+		continues = prose && utf8.RuneCountInString(line) > sourceWidth
 	}
 	return joined
 }

@@ -60,6 +60,8 @@ func statusOf(e *svc.Error) int {
 		return 504
 	case errors.As(e.Err, &grammar):
 		return grammar.Status
+	case e.Code == svc.CodeDomainRedirected:
+		return 308
 	case e.Kind == svc.NotFound:
 		return 404
 	case e.Kind == svc.Unavailable:

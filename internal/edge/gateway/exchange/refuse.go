@@ -89,6 +89,10 @@ func (x *Request) AppendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
 		b = append(strconv.AppendInt(append(b, "Retry-After: "...), seconds, 10), '\r', '\n')
 	}
+	var moved *route.Redirect
+	if errors.As(e.Err, &moved) {
+		b = x.appendLocation(b, moved.Host)
+	}
 	if x.Status == http.StatusMethodNotAllowed {
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
@@ -101,6 +105,22 @@ func (x *Request) AppendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	}
 	x.Sent = int64(len(body))
 	return append(b, body...)
+}
+
+// appendLocation appends where a host leads, with the path, the query and the port that the client used.
+func (x *Request) appendLocation(b []byte, host string) []byte {
+	scheme := "http://"
+	if x.meta.https {
+		scheme = "https://"
+	}
+	b = append(append(append(b, "Location: "...), scheme...), host...)
+	if colon := bytes.LastIndexByte(x.Req.Host, ':'); colon >= 0 {
+		b = append(b, x.Req.Host[colon:]...)
+	}
+	if path := x.path(); len(path) > 0 && path[0] == '/' {
+		b = append(b, path...)
+	}
+	return append(b, '\r', '\n')
 }
 
 // path returns the request target as the client sent it.

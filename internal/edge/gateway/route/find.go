@@ -26,6 +26,9 @@ func (r *Router) find(x *Request) (route, error) {
 		return route{}, errNoRoute()
 	}
 	if to, ok := t.lookup(x.Req.Host); ok {
+		if to.redirect != "" {
+			return route{}, errRedirect(to.redirect)
+		}
 		return to, nil
 	}
 	host := string(x.Req.Host)

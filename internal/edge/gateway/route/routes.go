@@ -29,10 +29,11 @@ func (r *Router) Routes() []svc.Route {
 	return infos
 }
 
-// Serves reports whether a host name in lower case belongs to a version. It takes no lock.
+// Serves reports whether a host name in lower case belongs to a version, or leads to another one, by a name of
+// its own: each label below a wildcard would be an order of a certificate. It takes no lock.
 func (r *Router) Serves(host string) bool {
 	to, ok := r.table.Load().resolve([]byte(host))
-	return ok && to.version != nil
+	return ok && !to.isWildcard && (to.version != nil || to.redirect != "")
 }
 
 // LastRequests returns the time of the last request for each version that had one

@@ -10,7 +10,8 @@ import (
 )
 
 // table holds all routes. It never changes; a changed copy replaces it. If one host name
-// belongs to several, production precedes a version, which precedes a preview name.
+// belongs to several, production precedes a version, which precedes a preview name, which precedes an own
+// domain.
 type table struct {
 	versions shards[svc.Ref, *Version]
 	projects shards[string, *project]
@@ -20,6 +21,9 @@ type table struct {
 	productionHosts shards[string, *project]
 	versionHosts    shards[string, *Version]
 	previewHosts    shards[string, *project]
+
+	domains    shards[string, svc.DomainRoute] // by host name, or "*." and a domain
+	hasDomains bool                            // whether there was one: without, no request looks for it
 }
 
 // route is the target of a host. A production route without a version belongs to a
@@ -28,6 +32,9 @@ type route struct {
 	role    svc.Role
 	version *Version
 	project *project // of a host name that changes its version: production's, or a preview name's
+
+	redirect   string // the host that visitors are sent to; "" for none
+	isWildcard bool   // the host is one of all below a domain
 }
 
 // Version is one version in one state.
@@ -141,12 +148,15 @@ func (t *table) resolve(host []byte) (route, bool) {
 	if p := t.previewHosts[i][string(host)]; p != nil {
 		return t.routeOf(p), true
 	}
+	if t.hasDomains {
+		return t.resolveDomain(host)
+	}
 	return route{}, false
 }
 
 // routeOf returns the route of a host name that changes its version.
 func (t *table) routeOf(p *project) route {
-	r := route{svc.RoleProduction, t.version(svc.Ref{Project: p.id, Version: p.prod}), p}
+	r := route{role: svc.RoleProduction, version: t.version(svc.Ref{Project: p.id, Version: p.prod}), project: p}
 	if p.name != "" {
 		r.role = svc.RolePreview
 	}
@@ -156,6 +166,11 @@ func (t *table) routeOf(p *project) route {
 // hosts returns the routes of all host names.
 func (t *table) hosts() map[string]route {
 	hosts := map[string]route{}
+	for host, d := range t.domains.all {
+		if to, ok := t.domainRoute(d); ok {
+			hosts[host] = to
+		}
+	}
 	for host, p := range t.previewHosts.all {
 		hosts[host] = t.routeOf(p)
 	}

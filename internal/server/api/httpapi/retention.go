@@ -29,6 +29,11 @@ func (h handlers) DeleteProject(ctx context.Context, r oas.DeleteProjectRequestO
 		return nil, err
 	}
 	noteBulk(ctx, results)
+	if h.Server.Domains != nil {
+		if err := h.Server.Domains.Publish(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return oas.DeleteProject200JSONResponse{Project: h.projectOut(p), Items: each(results, bulkOut)}, nil
 }
 

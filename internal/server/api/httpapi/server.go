@@ -18,6 +18,7 @@ type Deps struct {
 	Versions     Versions
 	Environments Environments
 	Previews     Previews
+	Domains      Domains `optional:"true"` // nil without SVC_DOMAINS=on
 	Promotions   Promotions
 	Bundles      Bundles
 	Retention    Retention

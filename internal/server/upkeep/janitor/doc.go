@@ -6,6 +6,7 @@
 //   - [Events] deletes old events
 //   - [Health] publishes changes of the server's health
 //   - [Previews] archives replaced versions of previews
+//   - [Domains] takes away own host names whose proof is gone
 //   - [Idle] archives idle versions
 //   - [Sleep] stops the runtimes of idle versions
 //   - [PageOut] moves the memory of idle versions to swap

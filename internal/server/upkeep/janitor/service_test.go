@@ -176,7 +176,8 @@ func (p *parts) Cleanup(context.Context) error    { return p.call("cleanup") }
 func (p *parts) TrimEvents(context.Context, time.Time, int) error {
 	return p.call("events")
 }
-func (p *parts) Tidy(context.Context) error { return p.call("previews") }
+func (p *parts) Recheck(context.Context) error { return p.call("domains") }
+func (p *parts) Tidy(context.Context) error    { return p.call("previews") }
 
 func (p *parts) Sweep(context.Context) ([]svc.BulkResult, error) { return nil, p.call("retention") }
 
@@ -211,6 +212,7 @@ func TestTasks(t *testing.T) {
 		"audit":     {janitor.Audit(p, 10*time.Minute), 90 * time.Second, 24 * time.Hour},
 		"cleanup":   {janitor.Cleanup(p), 0, 10 * time.Minute},
 		"previews":  {janitor.Previews(p), 0, 10 * time.Minute},
+		"domains":   {janitor.Domains(p), 0, 24 * time.Hour},
 		"events":    {janitor.Events(p), 0, time.Minute},
 		"idle":      {janitor.Idle(p, 10*time.Minute), 0, time.Minute},
 		"sleep":     {janitor.Sleep(p, 10*time.Minute), 0, time.Minute},

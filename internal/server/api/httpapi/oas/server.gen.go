@@ -89,6 +89,21 @@ type ServerInterface interface {
 	// CompareData What two versions wrote since their data began to differ
 	// (GET /projects/{project}/compare/data)
 	CompareData(w http.ResponseWriter, r *http.Request, project ProjectPath, params CompareDataParams)
+	// ListDomains List the own host names of a project
+	// (GET /projects/{project}/domains)
+	ListDomains(w http.ResponseWriter, r *http.Request, project ProjectPath)
+	// AddDomain Give a host name to a project, or change where it leads
+	// (POST /projects/{project}/domains)
+	AddDomain(w http.ResponseWriter, r *http.Request, project ProjectPath)
+	// RemoveDomain Take a host name away from a project
+	// (DELETE /projects/{project}/domains/{host})
+	RemoveDomain(w http.ResponseWriter, r *http.Request, project ProjectPath, host HostPath)
+	// GetDomain Get a host name of a project
+	// (GET /projects/{project}/domains/{host})
+	GetDomain(w http.ResponseWriter, r *http.Request, project ProjectPath, host HostPath)
+	// VerifyDomain Look for the DNS text of a host name
+	// (POST /projects/{project}/domains/{host}/verify)
+	VerifyDomain(w http.ResponseWriter, r *http.Request, project ProjectPath, host HostPath)
 	// ListProjectLogs Read or follow the log of a project's production
 	// (GET /projects/{project}/logs)
 	ListProjectLogs(w http.ResponseWriter, r *http.Request, project ProjectPath, params ListProjectLogsParams)
@@ -993,6 +1008,163 @@ func (siw *ServerInterfaceWrapper) CompareData(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CompareData(w, r, project, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListDomains operation middleware
+func (siw *ServerInterfaceWrapper) ListDomains(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListDomains(w, r, project)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AddDomain operation middleware
+func (siw *ServerInterfaceWrapper) AddDomain(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AddDomain(w, r, project)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RemoveDomain operation middleware
+func (siw *ServerInterfaceWrapper) RemoveDomain(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "host" -------------
+	var host HostPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "host", r.PathValue("host"), &host, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "host", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RemoveDomain(w, r, project, host)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetDomain operation middleware
+func (siw *ServerInterfaceWrapper) GetDomain(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "host" -------------
+	var host HostPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "host", r.PathValue("host"), &host, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "host", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetDomain(w, r, project, host)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// VerifyDomain operation middleware
+func (siw *ServerInterfaceWrapper) VerifyDomain(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "host" -------------
+	var host HostPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "host", r.PathValue("host"), &host, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "host", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.VerifyDomain(w, r, project, host)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2926,6 +3098,11 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions:archive", wrapper.ArchiveVersions)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions:destroy", wrapper.DestroyVersions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/branches", wrapper.ListBranches)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/domains", wrapper.ListDomains)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/domains", wrapper.AddDomain)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/projects/{project}/domains/{host}", wrapper.RemoveDomain)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/domains/{host}", wrapper.GetDomain)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/domains/{host}/verify", wrapper.VerifyDomain)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/previews", wrapper.ListPreviews)
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/projects/{project}/previews/{preview}", wrapper.DeletePreview)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/previews/{preview}", wrapper.GetPreview)
@@ -4062,6 +4239,205 @@ type CompareDatadefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CompareDatadefaultApplicationProblemPlusJSONResponse) VisitCompareDataResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDomainsRequestObject struct {
+	Project ProjectPath `json:"project"`
+}
+
+type ListDomainsResponseObject interface {
+	VisitListDomainsResponse(w http.ResponseWriter) error
+}
+
+type ListDomains200JSONResponse DomainList
+
+func (response ListDomains200JSONResponse) VisitListDomainsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDomainsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDomainsdefaultApplicationProblemPlusJSONResponse) VisitListDomainsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddDomainRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Body    *AddDomainJSONRequestBody
+}
+
+type AddDomainResponseObject interface {
+	VisitAddDomainResponse(w http.ResponseWriter) error
+}
+
+type AddDomain200JSONResponse Domain
+
+func (response AddDomain200JSONResponse) VisitAddDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddDomaindefaultApplicationProblemPlusJSONResponse) VisitAddDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveDomainRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Host    HostPath    `json:"host"`
+}
+
+type RemoveDomainResponseObject interface {
+	VisitRemoveDomainResponse(w http.ResponseWriter) error
+}
+
+type RemoveDomain200JSONResponse Domain
+
+func (response RemoveDomain200JSONResponse) VisitRemoveDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveDomaindefaultApplicationProblemPlusJSONResponse) VisitRemoveDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDomainRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Host    HostPath    `json:"host"`
+}
+
+type GetDomainResponseObject interface {
+	VisitGetDomainResponse(w http.ResponseWriter) error
+}
+
+type GetDomain200JSONResponse Domain
+
+func (response GetDomain200JSONResponse) VisitGetDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDomaindefaultApplicationProblemPlusJSONResponse) VisitGetDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type VerifyDomainRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Host    HostPath    `json:"host"`
+}
+
+type VerifyDomainResponseObject interface {
+	VisitVerifyDomainResponse(w http.ResponseWriter) error
+}
+
+type VerifyDomain200JSONResponse Domain
+
+func (response VerifyDomain200JSONResponse) VisitVerifyDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type VerifyDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response VerifyDomaindefaultApplicationProblemPlusJSONResponse) VisitVerifyDomainResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5964,6 +6340,21 @@ type StrictServerInterface interface {
 	// CompareData What two versions wrote since their data began to differ
 	// (GET /projects/{project}/compare/data)
 	CompareData(ctx context.Context, request CompareDataRequestObject) (CompareDataResponseObject, error)
+	// ListDomains List the own host names of a project
+	// (GET /projects/{project}/domains)
+	ListDomains(ctx context.Context, request ListDomainsRequestObject) (ListDomainsResponseObject, error)
+	// AddDomain Give a host name to a project, or change where it leads
+	// (POST /projects/{project}/domains)
+	AddDomain(ctx context.Context, request AddDomainRequestObject) (AddDomainResponseObject, error)
+	// RemoveDomain Take a host name away from a project
+	// (DELETE /projects/{project}/domains/{host})
+	RemoveDomain(ctx context.Context, request RemoveDomainRequestObject) (RemoveDomainResponseObject, error)
+	// GetDomain Get a host name of a project
+	// (GET /projects/{project}/domains/{host})
+	GetDomain(ctx context.Context, request GetDomainRequestObject) (GetDomainResponseObject, error)
+	// VerifyDomain Look for the DNS text of a host name
+	// (POST /projects/{project}/domains/{host}/verify)
+	VerifyDomain(ctx context.Context, request VerifyDomainRequestObject) (VerifyDomainResponseObject, error)
 	// ListProjectLogs Read or follow the log of a project's production
 	// (GET /projects/{project}/logs)
 	ListProjectLogs(ctx context.Context, request ListProjectLogsRequestObject) (ListProjectLogsResponseObject, error)
@@ -6720,6 +7111,146 @@ func (sh *strictHandler) CompareData(w http.ResponseWriter, r *http.Request, pro
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CompareDataResponseObject); ok {
 		if err := validResponse.VisitCompareDataResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDomains operation middleware
+func (sh *strictHandler) ListDomains(w http.ResponseWriter, r *http.Request, project ProjectPath) {
+	var request ListDomainsRequestObject
+
+	request.Project = project
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDomains(ctx, request.(ListDomainsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDomains")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListDomainsResponseObject); ok {
+		if err := validResponse.VisitListDomainsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddDomain operation middleware
+func (sh *strictHandler) AddDomain(w http.ResponseWriter, r *http.Request, project ProjectPath) {
+	var request AddDomainRequestObject
+
+	request.Project = project
+
+	var body AddDomainJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AddDomain(ctx, request.(AddDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddDomain")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AddDomainResponseObject); ok {
+		if err := validResponse.VisitAddDomainResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveDomain operation middleware
+func (sh *strictHandler) RemoveDomain(w http.ResponseWriter, r *http.Request, project ProjectPath, host HostPath) {
+	var request RemoveDomainRequestObject
+
+	request.Project = project
+	request.Host = host
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveDomain(ctx, request.(RemoveDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveDomain")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RemoveDomainResponseObject); ok {
+		if err := validResponse.VisitRemoveDomainResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDomain operation middleware
+func (sh *strictHandler) GetDomain(w http.ResponseWriter, r *http.Request, project ProjectPath, host HostPath) {
+	var request GetDomainRequestObject
+
+	request.Project = project
+	request.Host = host
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDomain(ctx, request.(GetDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDomain")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetDomainResponseObject); ok {
+		if err := validResponse.VisitGetDomainResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// VerifyDomain operation middleware
+func (sh *strictHandler) VerifyDomain(w http.ResponseWriter, r *http.Request, project ProjectPath, host HostPath) {
+	var request VerifyDomainRequestObject
+
+	request.Project = project
+	request.Host = host
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyDomain(ctx, request.(VerifyDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyDomain")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(VerifyDomainResponseObject); ok {
+		if err := validResponse.VisitVerifyDomainResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
