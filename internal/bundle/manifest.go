@@ -58,6 +58,10 @@ type ObjectClass struct {
 	Key     string `json:"key"`               // stays when the class is renamed; names its data
 	SQL     bool   `json:"sql,omitempty"`     // objects may use SQL beside the key-value API
 	Deleted bool   `json:"deleted,omitempty"` // the version has no such class and drops its objects
+
+	// Described: the project describes its classes and does not say how they came about. The parent's
+	// classes are compared with them.
+	Described bool `json:"described,omitempty"`
 }
 
 // Module is one module file, stored at modules/<name>.

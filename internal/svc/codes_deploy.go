@@ -25,6 +25,7 @@ const (
 	CodeCompatFlagConflict     = "compat_flag_conflict"
 	CodeServiceNotFound        = "service_not_found"
 	CodeWorkerDiffers          = "worker_differs"
+	CodeObjectClassDiffers     = "object_class_differs"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -51,5 +52,6 @@ var deployCodes = []CodeInfo{
 	{CodeCompatFlagExperimental, []Kind{Unprocessable}, "The compatibility flag is experimental.", "Remove the flag."},
 	{CodeCompatFlagConflict, []Kind{Unprocessable}, "Two compatibility flags exclude each other.", "Keep one of them."},
 	{CodeServiceNotFound, []Kind{Unprocessable}, "The worker has a binding to a project, a version or a preview that does not exist.", "Correct the name, deploy the other project first, or use --allow-missing services."},
+	{CodeObjectClassDiffers, []Kind{Unprocessable}, "The section exports would leave the objects of a class of the parent out of reach.", "Correct exports as the hint says."},
 	{CodeWorkerDiffers, []Kind{Unprocessable}, "A version that begins asleep differs from its parent in more than static files, or the parent does not serve.", "Create the version without asleep."},
 }

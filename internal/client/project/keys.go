@@ -61,7 +61,7 @@ var keys = withKinds(map[string]keyRule{
 
 	"assets": {},
 
-	"migrations": {}, "exports": {use: unsupported},
+	"migrations": {}, "exports": {},
 	"tail_consumers":           {owned: true},
 	"streaming_tail_consumers": {use: unsupported, owned: true},
 	"worker_loaders":           {use: unsupported, owned: true},

@@ -9,7 +9,7 @@ import (
 
 // objects reads durable_objects and the migrations of their classes.
 func (l *layers) objects(f *File) {
-	classes := l.objectMigrations()
+	classes := l.classes()
 	f.ObjectClasses = classes.deleted
 	at, n := l.path("durable_objects"), l.get("durable_objects")
 	if l.r.is(n, at, kindObject) {
@@ -28,6 +28,14 @@ func (l *layers) objects(f *File) {
 			delete(classes.byName, name) // a class that was created again is in the order twice
 		}
 	}
+}
+
+// classes are those that the section exports describes, or else those that migrations lead to.
+func (l *layers) classes() *objectClasses {
+	if n := l.get("exports"); n != nil && !n.empty() {
+		return l.described()
+	}
+	return l.objectMigrations()
 }
 
 func (l *layers) objectBinding(f *File, n *node, at string, classes *objectClasses) {
@@ -55,7 +63,7 @@ func (l *layers) objectBinding(f *File, n *node, at string, classes *objectClass
 	f.Objects = append(f.Objects, b)
 }
 
-// objectClasses are the classes that migrations lead to. A class keeps the key that it got
+// objectClasses are the classes of a file. A class keeps the key that it got
 // when it was created: a rename keeps its objects.
 type objectClasses struct {
 	byName  map[string]bundle.ObjectClass

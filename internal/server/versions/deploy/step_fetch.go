@@ -19,6 +19,9 @@ func (r *run) fetch(ctx context.Context) (string, error) {
 	if err := r.checkCallees(ctx); err != nil {
 		return "", err
 	}
+	if err := r.checkClasses(ctx); err != nil {
+		return "", err
+	}
 	if r.v.Digest == "" { // not given: computed and stored [D41]
 		r.v.Digest = b.digest
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -29,10 +28,7 @@ func (r *run) prepare(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for _, text := range done.Warnings {
-		if slices.Contains(r.v.Warnings, text) { // of an earlier attempt
-			continue
-		}
-		if err := r.deps.Versions.AddWarning(ctx, r.v.Ref, text); err != nil {
+		if err := r.warnOnce(ctx, text); err != nil {
 			return "", err
 		}
 	}
