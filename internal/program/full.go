@@ -18,7 +18,7 @@ func Full() cli.Parts {
 	runs := serve.Runs()
 	rescue.Add(&runs)
 	runs.Demo = tour
-	return cli.Parts{Runs: runs, Hidden: serve.Hidden(), Watch: watch}
+	return cli.Parts{Runs: runs, Hidden: serve.Hidden(), Watch: watch, Engine: serve.Workerd}
 }
 
 func tour(ctx context.Context, k *kit.Kit) error {

@@ -15,6 +15,8 @@ const (
 	CodeConfigInvalid      = "config_invalid"
 	CodeConfigUnsupported  = "config_unsupported"
 	CodeConfigEnvUnknown   = "config_env_unknown"
+	CodeConfigNotEvaluated = "config_not_evaluated"
+	CodeConfigNotBuilt     = "config_not_built"
 	CodeSecretMissing      = "secret_missing"
 	CodeSeedInvalid        = "seed_invalid"
 	CodeProjectUnnamed     = "project_unnamed"
@@ -44,6 +46,8 @@ var clientCodes = []CodeInfo{
 	{CodeConfigInvalid, []Kind{Unprocessable}, "The project file is invalid.", "Correct the line that the error names."},
 	{CodeConfigUnsupported, []Kind{Unprocessable}, "The project file uses a feature that the service does not support.", "Remove the feature."},
 	{CodeConfigEnvUnknown, []Kind{Unprocessable}, "The project file does not define the environment.", "Use an environment that the error lists."},
+	{CodeConfigNotEvaluated, []Kind{Unprocessable}, "The project file is a program, and there is no workerd to evaluate it.", "Run svcctl runtime install, or the build of the project."},
+	{CodeConfigNotBuilt, []Kind{Unprocessable}, "The build of the project has not written what is deployed.", "Run the command that the hint names."},
 	{CodeSecretMissing, []Kind{Unprocessable}, "The project file requires a secret that the deploy does not set.", "Set it with --secrets-file or --var."},
 	{CodeSeedInvalid, []Kind{Unprocessable}, "A seed file or its name is invalid.", "Correct the file that the error names."},
 	{CodeProjectUnnamed, []Kind{Unprocessable}, "The project file has no name.", "Add a name, or use --project."},

@@ -33,6 +33,10 @@ type Request struct {
 	AllowMissing       []string // in addition to the project file's own
 	Detached           bool     // leaves the static files out of the bundle
 
+	// For a project file that is a program: what it sees as mode, and where workerd is, which runs it.
+	Mode   string
+	Engine func(context.Context) (string, error)
+
 	TempDir string // for the bundle; "" is the system's
 	// Command is called in place of the build command, which run runs; nil runs it. It is not called
 	// for a project without one.
@@ -71,6 +75,7 @@ func (req Request) Load() (*project.File, []project.Notice, error) {
 		Config: req.Config, Env: req.Env, Previews: req.Previews, Entry: req.Entry, CompatibilityDate: req.CompatibilityDate, CompatibilityFlags: req.CompatibilityFlags,
 		Assets:       req.Assets,
 		AllowMissing: req.AllowMissing,
+		Mode:         req.Mode, Environ: withoutTokens(req.Environ), Engine: req.Engine,
 	})
 }
 
@@ -147,7 +152,7 @@ func (req Request) stage(name string) {
 //
 //nolint:gochecknoglobals // a constant table
 var moduleTypes = map[string]bundle.ModuleType{
-	"ESModule": bundle.ESModule, "CommonJS": bundle.CommonJS, "CompiledWasm": bundle.Wasm, "Text": bundle.Text, "Data": bundle.Data,
+	"ESModule": bundle.ESModule, "CommonJS": bundle.CommonJS, "CompiledWasm": bundle.Wasm, "JSON": bundle.JSON, "Text": bundle.Text, "Data": bundle.Data,
 }
 
 func (req Request) esbuild(f *project.File) esbuild.Request {
@@ -156,10 +161,17 @@ func (req Request) esbuild(f *project.File) esbuild.Request {
 	for _, r := range b.Rules {
 		rules = append(rules, esbuild.Rule{Type: moduleTypes[r.Type], Globs: r.Globs, Fallthrough: r.Fallthrough})
 	}
+	var listed map[string]bundle.ModuleType
+	for _, m := range b.Modules {
+		if listed == nil {
+			listed = map[string]bundle.ModuleType{}
+		}
+		listed[m.Name] = moduleTypes[m.Type]
+	}
 	return esbuild.Request{
 		Dir: f.Dir, Entry: f.Main, CompatibilityDate: f.CompatibilityDate, CompatibilityFlags: f.CompatibilityFlags,
 		NoBundle: b.NoBundle || req.NoBundle, FindAdditional: b.FindAdditional || req.NoBundle, PreserveNames: b.PreserveNames,
-		BaseDir: b.BaseDir, Rules: rules, Define: b.Define, Alias: b.Alias, Minify: b.Minify || req.Minify, KeepNames: b.KeepNames,
+		BaseDir: b.BaseDir, Rules: rules, Modules: listed, Define: b.Define, Alias: b.Alias, Minify: b.Minify || req.Minify, KeepNames: b.KeepNames,
 		TSConfig: b.TSConfig, JSXFactory: b.JSXFactory, JSXFragment: b.JSXFragment, SourceMaps: b.UploadSourceMaps || req.SourceMaps,
 	}
 }
@@ -195,6 +207,7 @@ func (r *Result) pack(f *project.File, built esbuild.Result, req Request) error 
 	if f.Path != "" {
 		r.Watch = append(r.Watch, f.Path)
 	}
+	r.Watch = append(r.Watch, f.Inputs...)
 	r.Watch = append(r.Watch, f.Build.WatchDirs...)
 	return r.write(m, sources{tree, seeds}, req.TempDir)
 }

@@ -25,6 +25,7 @@ type buildOptions struct {
 	project  string
 	config   string
 	env      string
+	mode     string // for a project file that is a program
 	noBundle bool
 	minify   bool
 	date     string
@@ -49,12 +50,18 @@ func (o *buildOptions) flagsWithoutConfig(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.project, "project", "p", "", "project (default: name in the wrangler config)")
 	f.StringVarP(&o.env, "env", "e", "", "environment of the wrangler config")
+	o.modeFlag(cmd)
 	f.StringVar(&o.date, "compatibility-date", "", "compatibility date, instead of the wrangler config's")
 	f.StringArrayVar(&o.compat, "compatibility-flag", nil, "compatibility flag, instead of the wrangler config's; may be repeated")
 	f.StringVar(&o.assets, "assets", "", "directory of static files, instead of the wrangler config's")
 	f.StringSliceVar(&o.missing, "allow-missing", nil, "unsupported keys of the wrangler config to deploy without (images,browser): their bindings throw when they are used")
 	f.BoolVar(&o.noBundle, "no-bundle", false, "use the entry module without bundling")
 	f.BoolVar(&o.minify, "minify", false, "minify the bundle")
+}
+
+// modeFlag is for project files that are programs.
+func (o *buildOptions) modeFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.mode, "mode", "", "what cloudflare.config.ts sees as mode")
 }
 
 // request is what is to be bundled. Paths are seen from the working directory.
@@ -76,6 +83,7 @@ func (o *buildOptions) request(k *kit.Kit) (build.Request, error) {
 	return build.Request{
 		Dir: dir, Assets: assets, Entry: entry, Config: config, Env: o.env, Previews: o.previews, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
 		CompatibilityDate: o.date, CompatibilityFlags: o.compat, AllowMissing: o.missing, Detached: o.detached, Environ: k.Environ, Output: k.Err,
+		Mode: o.mode, Engine: k.Engine,
 	}, nil
 }
 

@@ -40,6 +40,7 @@ func newCheck(k *kit.Kit) *cobra.Command {
 	f.StringVarP(&o.build.project, "project", "p", "", "project (default: name in the wrangler config)")
 	f.StringVar(&o.build.project, "name", "", "same as --project")
 	f.StringVarP(&o.build.env, "env", "e", "", "environment of the wrangler config")
+	o.build.modeFlag(cmd)
 	f.StringSliceVar(&o.build.missing, "allow-missing", nil, "unsupported keys to deploy without, such as images,browser")
 	f.StringVar(&o.all, "all", "", "folder whose projects are all checked")
 	return cmd
@@ -77,7 +78,7 @@ func check(k *kit.Kit, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	c := checkOne(req.Dir, project.Options{Config: req.Config, Env: req.Env, Entry: req.Entry, AllowMissing: req.AllowMissing}, o.build.project)
+	c := checkOne(req.Dir, project.Options{Config: req.Config, Env: req.Env, Entry: req.Entry, AllowMissing: req.AllowMissing, Mode: req.Mode, Environ: req.Environ, Engine: req.Engine}, o.build.project)
 	if err := k.Print(c, func() { printChecked(k, c) }); err != nil || c.Result == checkRuns {
 		return err
 	}
@@ -168,7 +169,7 @@ func problemsOf(err error) []string {
 	}
 	if len(list) == 0 {
 		text := e.Detail
-		if slices.Contains([]string{svc.CodeInvalidID, svc.CodeIDReserved, svc.CodeConfigNotFound}, e.Code) && e.Hint != "" {
+		if slices.Contains([]string{svc.CodeInvalidID, svc.CodeIDReserved, svc.CodeConfigNotFound, svc.CodeConfigEnvUnknown, svc.CodeConfigNotEvaluated, svc.CodeConfigNotBuilt}, e.Code) && e.Hint != "" {
 			text += ": " + e.Hint
 		}
 		list = append(list, text)
@@ -250,7 +251,7 @@ func checkAll(k *kit.Kit, o checkOptions) error {
 	}
 	all := checkedAll{Items: []checked{}, Summary: map[string]int{checkRuns: 0, checkMissing: 0, checkRefused: 0}}
 	for _, file := range files {
-		c := checkOne(filepath.Dir(file), project.Options{Config: file, Env: o.build.env, AllowMissing: o.build.missing}, "")
+		c := checkOne(filepath.Dir(file), project.Options{Config: file, Env: o.build.env, AllowMissing: o.build.missing, Mode: o.build.mode, Environ: k.Environ, Engine: k.Engine}, "")
 		all.Items = append(all.Items, c)
 		all.Summary[c.Result]++
 	}

@@ -40,7 +40,7 @@ func (o d1Migrations) database(k *kit.Kit) (project.Database, *project.File, err
 	if config != "" {
 		config = k.Path(config)
 	}
-	f, _, err := project.Load(k.Path(""), project.Options{Config: config, Env: o.env})
+	f, _, err := project.Load(k.Path(""), project.Options{Config: config, Env: o.env, Environ: k.Environ, Engine: k.Engine})
 	if err != nil {
 		return project.Database{}, nil, err
 	}

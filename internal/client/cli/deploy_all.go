@@ -14,6 +14,13 @@ import (
 
 // deployAll deploys one worker, or those of several project files, one after another.
 func deployAll(ctx context.Context, k *kit.Kit, o deployOptions) error {
+	if len(o.configs) == 0 && o.build.project == "" {
+		if dir, entry, err := o.build.locate(k); err == nil && entry == "" {
+			if o.configs = project.Workers(dir); o.configs != nil {
+				o.build.path = "" // the configs are absolute
+			}
+		}
+	}
 	if len(o.configs) < 2 {
 		if len(o.configs) == 1 {
 			o.build.config = o.configs[0]

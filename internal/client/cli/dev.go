@@ -15,6 +15,7 @@ import (
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/dev"
+	"github.com/svcctl/svcctl/internal/client/project"
 )
 
 // devPort is the port of watch mode, as in wrangler.
@@ -98,6 +99,13 @@ func watchMode(ctx context.Context, k *kit.Kit, o devOptions, own WatchServer) e
 
 // requests are the workers to build: one for each project file.
 func (o *devOptions) requests(k *kit.Kit) (list []build.Request, err error) {
+	if len(o.configs) == 0 && o.build.project == "" {
+		if dir, entry, err := o.build.locate(k); err == nil && entry == "" {
+			if o.configs = project.Workers(dir); o.configs != nil {
+				o.build.path = "" // the configs are absolute
+			}
+		}
+	}
 	if len(o.configs) > 1 && (o.build.path != "" || o.build.project != "" || o.build.assets != "") {
 		return nil, kit.Usagef("an argument, --project and --assets are for one worker, and --config names %d", len(o.configs))
 	}

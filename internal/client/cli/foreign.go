@@ -67,7 +67,7 @@ func hasCommand(cmd *cobra.Command, words []string) bool {
 // namesOf are the names of the project of the working directory; empty without one.
 func namesOf(k *kit.Kit) foreign.Names {
 	names := foreign.Names{}
-	file, _, err := project.Load(k.Path(""), project.Options{})
+	file, _, err := project.Load(k.Path(""), project.Options{Environ: k.Environ, Engine: k.Engine})
 	if err != nil {
 		return names
 	}

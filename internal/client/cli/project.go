@@ -12,7 +12,7 @@ func projectOr(k *kit.Kit, name string) (string, error) {
 	if name != "" {
 		return name, nil
 	}
-	file, _, err := project.Load(k.Path(""), project.Options{})
+	file, _, err := project.Load(k.Path(""), project.Options{Environ: k.Environ, Engine: k.Engine})
 	if err == nil && file.Name != "" {
 		return file.Name, nil
 	}

@@ -18,6 +18,9 @@ type Parts struct {
 	Runs   whole.Runs
 	Hidden []*cobra.Command // that processes of the program itself run as
 	Watch  WatchServer
+
+	// Engine returns the path of workerd, and installs it if it is missing.
+	Engine func(context.Context, *kit.Kit) (string, error)
 }
 
 // WatchServer starts the server of watch mode. self is the path of the program; inspect says that
@@ -31,6 +34,9 @@ func Main(ctx context.Context, args []string, k *kit.Kit, p Parts) int {
 
 // New makes the whole tree.
 func New(k *kit.Kit, p Parts) *cobra.Command {
+	if p.Engine != nil {
+		k.Engine = func(ctx context.Context) (string, error) { return p.Engine(ctx, k) }
+	}
 	root := tree.NewRoot(k, "svcctl", "Deploy versions of Workers: each with its own process, host name and data")
 	root.AddGroup(
 		&cobra.Group{ID: "deploy", Title: "Deploying:"},

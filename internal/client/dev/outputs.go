@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,10 +14,13 @@ import (
 // static files, if they are hidden (.svelte-kit, .output, .open-next) or named by a project
 // file that the build has written.
 func outputs(f *project.File) (o watch.Output) {
+	if f.Output != "" {
+		return watch.Output{Dirs: []string{filepath.Dir(filepath.Dir(f.Output))}, Last: f.Written()}
+	}
 	if f.Build.Command != "" || project.BuildCommand(f.Root) == "" {
 		return o
 	}
-	made := f.Dir != f.Root
+	made := f.Built()
 	add := func(dir string) bool {
 		rel, err := filepath.Rel(f.Root, dir)
 		hidden := strings.HasPrefix(rel, ".") && filepath.IsLocal(rel)
@@ -38,6 +42,9 @@ func outputs(f *project.File) (o watch.Output) {
 	return o
 }
 
+// builder is the command that builds a project.
+func builder(root string) string { return cmp.Or(project.BuildCommand(root), "npx cf build") }
+
 // byBuild names the output of a framework's build as one change; nil if not all paths are.
 func (w *worker) byBuild(paths []string) []string {
 	if len(paths) <= maxNames {
@@ -48,7 +55,7 @@ func (w *worker) byBuild(paths []string) []string {
 			return nil
 		}
 	}
-	return []string{fmt.Sprintf("output of %s (%d files)", project.BuildCommand(w.root), len(paths))}
+	return []string{fmt.Sprintf("output of %s (%d files)", builder(w.root), len(paths))}
 }
 
 func within(dirs []string, path string) bool {

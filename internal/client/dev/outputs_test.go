@@ -29,6 +29,10 @@ func TestOutputs(t *testing.T) {
 			".wrangler/deploy/config.json": `{"configPath": "../../dist/a/wrangler.json"}`, "dist/a/index.js": "",
 			"dist/a/wrangler.json": worker(`"main": "index.js", "assets": {"directory": "../client"}`),
 		}, []string{"dist/a", "dist/client"}, []string{"dist/a/index.js", "dist/a/wrangler.json"}},
+		"a Build Output": {map[string]string{
+			"src/index.ts": "", ".cloudflare/output/v1/config.json": "{}", ".cloudflare/output/v1/workers/default/bundle/index.js": "",
+			".cloudflare/output/v1/workers/default/worker.config.json": `{"name": "a", "compatibilityDate": "2026-11-01", "manifest": {"mainModule": "index.js", "modules": {}}}`,
+		}, []string{".cloudflare/output/v1"}, []string{".cloudflare/output/v1/config.json", ".cloudflare/output/v1/workers/default/worker.config.json", ".cloudflare/output/v1/workers/default/bundle/index.js"}},
 		"a source": {map[string]string{"package.json": built, "src/index.ts": "", "wrangler.json": worker(`"main": "src/index.ts", "assets": {"directory": "public"}`)}, nil, nil},
 		"no build": {map[string]string{".output/index.js": "", "wrangler.json": worker(`"main": ".output/index.js"`)}, nil, nil},
 		"a build of its own": {map[string]string{

@@ -83,7 +83,7 @@ func (s *Session) newWorker(req build.Request) (*worker, error) {
 		w.out.once(n.String())
 	}
 	if w.outputs.Dirs != nil {
-		w.out.note("the build of the project makes what is served: run %s after a change, or let it watch", project.BuildCommand(file.Root))
+		w.out.note("the build of the project makes what is served: run %s after a change, or let it watch", builder(file.Root))
 	}
 	return w, nil
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/svcctl/svcctl/internal/bundle"
 )
 
 // findAdditional collects the files below the base directory that a rule names,
@@ -19,11 +21,11 @@ func (b *builder) findAdditional() error {
 			return fmt.Errorf("looking for modules: %w", err)
 		case e.IsDir() && slices.Contains(passOver, e.Name()):
 			return filepath.SkipDir
-		case !isFile(file, e) || file == b.req.Entry || isProjectFile(e.Name()):
+		case !isFile(file, e) || file == b.req.Entry || b.req.Modules == nil && isProjectFile(e.Name()):
 			return nil
 		}
 		name, _ := below(b.req.BaseDir, file)
-		kind := b.rules.forFile(name)
+		kind := b.kindOf(name)
 		if kind == "" || name == b.main {
 			return nil
 		}
@@ -40,6 +42,14 @@ func (b *builder) findAdditional() error {
 		b.files[file] = true
 		return nil
 	})
+}
+
+// kindOf is the type of the module of a file; "" for none.
+func (b *builder) kindOf(name string) bundle.ModuleType {
+	if b.req.Modules != nil {
+		return b.req.Modules[name]
+	}
+	return b.rules.forFile(name)
 }
 
 // isFile reports whether an entry is a plain file, or a link to one.

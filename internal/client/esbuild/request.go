@@ -20,6 +20,9 @@ type Request struct {
 	BaseDir        string // "" is the directory of Entry
 	Rules          []Rule // before the default ones
 
+	// Modules are all modules by their path below BaseDir, in place of those that Rules find; nil for none.
+	Modules map[string]bundle.ModuleType
+
 	Define      map[string]string
 	Alias       map[string]string // exact import path to what is imported instead
 	Minify      bool

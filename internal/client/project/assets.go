@@ -82,6 +82,10 @@ func (l *layers) withoutDirectory(f *File, n *node, at string) {
 	if l.madeByBuild(f, n.pos, at+".directory", "") {
 		return
 	}
+	if l.flags.typed {
+		l.r.problem(svc.CodeConfigInvalid, at, n.pos, "%s has no directory: name it as assetsDirectory in %s", at, toolingFile)
+		return
+	}
 	l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "directory"%s`, at, typo(n, "directory"))
 }
 

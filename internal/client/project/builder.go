@@ -187,7 +187,7 @@ func (l *layers) madeByBuild(f *File, at pos, what, path string) bool {
 		by = "the package manager"
 	}
 	switch {
-	case command == "" || f.Dir != f.Root: // the build has written the file
+	case command == "" || f.Built(): // the build has written the file
 		return false
 	case l.flags.Unbuilt:
 		f.ToBuild = command

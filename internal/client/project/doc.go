@@ -1,5 +1,5 @@
-// Package project reads a worker's project file: wrangler.json, wrangler.jsonc
-// or wrangler.toml. It takes what this program runs, refuses by name what it
+// Package project reads a worker's project file: wrangler.json, wrangler.jsonc,
+// wrangler.toml or cloudflare.config.ts, or the Build Output that a tool made of one. It takes what this program runs, refuses by name what it
 // does not, warns of keys that it does not know, and says once which keys it passed
 // over.
 //

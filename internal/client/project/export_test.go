@@ -18,3 +18,18 @@ func Read(path string, text []byte) error {
 	_, err = found(path, filepath.Dir(path)).take(top, Options{}, path, nil)
 	return err
 }
+
+// ReadOutput is Load of a worker of a Build Output with this text, without its files.
+func ReadOutput(path string, data []byte) error {
+	n, err := parseJSONC(data)
+	if err != nil {
+		return invalid(path, err)
+	}
+	r := &reader{file: path, taken: map[string]string{}}
+	if !r.is(n, "the file", kindObject) {
+		return r.err()
+	}
+	f := found(path, filepath.Dir(path))
+	_, err = f.takeWith(r, translate(r, n), Options{typed: true}, nil)
+	return err
+}

@@ -3,6 +3,7 @@ package project
 import (
 	"cmp"
 	"encoding/json"
+	"path/filepath"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 )
@@ -14,6 +15,9 @@ type File struct {
 	Dir  string // its directory: relative paths in it start here
 	Root string // the worker's directory: Dir, or where a build tool's redirection to Path was found
 	Env  string // the environment chosen; "" for the top level
+
+	Output string   // the directory of the worker in the Build Output of the project, if that is deployed; else ""
+	Inputs []string // files that were read for the project file, beside Path; absolute
 
 	Name               string // "" when the file has none
 	WorkerName         string // as the file has it: Name differs if it has underscores
@@ -128,6 +132,7 @@ type Bundling struct {
 	PreserveNames    bool // preserve_file_names
 	BaseDir          string
 	Rules            []Rule
+	Modules          []Module // that a build tool lists, in place of those that Rules find; nil for none
 	Define           map[string]string
 	Alias            map[string]string
 	Minify           bool
@@ -143,6 +148,19 @@ type Rule struct {
 	Type        string // ESModule, CommonJS, CompiledWasm, Text or Data
 	Globs       []string
 	Fallthrough bool // later rules of the same type hold as well
+}
+
+// Built reports whether a build tool wrote what is deployed, and the project file for it.
+func (f *File) Built() bool { return f.Dir != f.Root || f.Output != "" }
+
+// Written are files of the Build Output without which it is not complete: the builds delete it first, and
+// differ in the order in which they write it. Other modules may have other names after each build.
+func (f *File) Written() []string {
+	list := append(present(filepath.Dir(filepath.Dir(f.Output)), olderConfig), f.Path)
+	if f.Main != "" {
+		list = append(list, f.Main)
+	}
+	return list
 }
 
 // Build is the project's own build step.

@@ -47,7 +47,7 @@ var templates = []string{"template", "example", "sample"}
 
 // missing is the error of a directory without a project file. It names a template of one.
 func missing(dir string) error {
-	text := "no wrangler.jsonc, wrangler.json or wrangler.toml in " + dir + " or above it"
+	text := "no wrangler.jsonc, wrangler.json, wrangler.toml or cloudflare.config.ts in " + dir + " or above it"
 	files, _ := filepath.Glob(filepath.Join(dir, "wrangler*")) // the pattern is valid
 	for _, file := range files {
 		for _, word := range templates {
@@ -92,7 +92,7 @@ func Files(dir string, depth, limit int) (files []string) {
 			rel, _ := filepath.Rel(dir, path) // both begin with dir
 			return enter(path != dir, d.Name(), depth > 0 && strings.Count(filepath.ToSlash(rel), "/")+1 > depth)
 		}
-		if name := d.Name(); slices.Contains(fileNames, name) && !seen[filepath.Dir(path)] {
+		if name := d.Name(); (name == typedFile || slices.Contains(fileNames, name)) && !seen[filepath.Dir(path)] {
 			seen[filepath.Dir(path)] = true
 			rel, _ := filepath.Rel(dir, path) // as above
 			files = append(files, rel)

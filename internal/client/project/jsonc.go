@@ -28,9 +28,9 @@ func parseJSONC(data []byte) (*node, error) {
 		if m := hujsonPlace.FindStringSubmatch(err.Error()); m != nil {
 			line, _ := strconv.Atoi(m[1])
 			col, _ := strconv.Atoi(m[2])
-			return nil, &syntaxError{pos{line, col}, m[3]}
+			return nil, &syntaxError{pos{line: line, col: col}, m[3]}
 		}
-		return nil, &syntaxError{pos{1, 1}, err.Error()}
+		return nil, &syntaxError{pos{line: 1, col: 1}, err.Error()}
 	}
 	return jsonNode(&root, placer{data})
 }

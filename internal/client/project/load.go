@@ -1,6 +1,7 @@
 package project
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,6 +28,13 @@ type Options struct {
 	Assets             string   // absolute path of the directory of static files
 	AllowMissing       []string // keys in addition to those of the file
 
+	// For a project file that is a program (cloudflare.config.ts): what it sees as mode and as its
+	// environment, and where workerd is, which evaluates it.
+	Mode    string
+	Environ []string
+	Engine  func(context.Context) (string, error)
+
+	typed    bool   // the file is translated: it is not one of wrangler
 	own      *node  // what the project's own file says, if a build tool generated the one that is read; else nil
 	shownOwn string // what messages call it
 }
@@ -57,6 +65,12 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 
 // load reads the file that was found.
 func (f foundFile) load(dir string, opts Options, notices []Notice) (*File, []Notice, error) {
+	switch {
+	case f.output != nil:
+		return f.loadOutput(dir, opts, notices)
+	case filepath.Base(f.Path) == typedFile:
+		return f.loadTyped(dir, opts, notices)
+	}
 	top, err := readFile(dir, f.Path)
 	if err != nil {
 		return nil, nil, err
@@ -101,6 +115,9 @@ func Environments(dir, config string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.output != nil || filepath.Base(f.Path) == typedFile {
+		return nil, nil // it has modes
+	}
 	data, err := os.ReadFile(f.Path)
 	if err != nil {
 		return nil, notReadable(f.Path, err)
@@ -119,11 +136,17 @@ func Environments(dir, config string) (names []string, err error) {
 
 // take fills f with what the file that is shown as shown says.
 func (f *File) take(top *node, opts Options, shown string, notices []Notice) ([]Notice, error) {
+	return f.takeWith(&reader{file: shown, taken: map[string]string{}}, top, opts, notices)
+}
+
+// takeWith is take with a reader that may have found problems already.
+func (f *File) takeWith(r *reader, top *node, opts Options, notices []Notice) ([]Notice, error) {
 	f.Env = opts.Env
-	r := &reader{file: shown, notices: notices, taken: map[string]string{}}
+	r.notices = append(notices, r.notices...)
+	before := len(r.fields)
 	if r.is(top, "the file", kindObject) {
 		l := &layers{r: r, flags: opts, top: top}
-		if l.choose(opts.Env); len(r.fields) == 0 {
+		if l.choose(opts.Env); len(r.fields) == before {
 			l.preview(opts.Previews)
 			l.allow()
 			l.judge(f)
@@ -131,7 +154,7 @@ func (f *File) take(top *node, opts Options, shown string, notices []Notice) ([]
 		}
 	}
 	if len(r.passed) > 0 {
-		r.notices = append(r.notices, Notice{Info, shown, "no effect here: " + strings.Join(r.passed, ", ")})
+		r.notices = append(r.notices, Notice{Info, r.file, "no effect here: " + strings.Join(r.passed, ", ")})
 	}
 	return r.notices, r.err()
 }
@@ -160,6 +183,8 @@ type foundFile struct {
 
 	generated bool   // by a build tool
 	own       string // path of the project's own file beside a generated one; "" for none
+
+	output *output // nil for a project file of wrangler or cloudflare.config.ts
 }
 
 // locate finds the project file, and the directory that it is for.
@@ -173,9 +198,21 @@ func locate(dir string, opts Options) (foundFile, []Notice, error) {
 		if !filepath.IsAbs(config) {
 			config = filepath.Join(dir, config)
 		}
+		if o, ok := outputOf(config); ok {
+			return o.found(), nil, nil
+		}
+		if filepath.Base(config) == typedFile {
+			return typedAt(filepath.Dir(config)), nil, nil
+		}
 		return found(config, filepath.Dir(config)), nil, nil
 	}
 	for at := start; ; at = filepath.Dir(at) {
+		if o, ok := outputAt(at); ok {
+			return o.found(), notices, nil
+		}
+		if len(present(at, typedFile)) > 0 {
+			return typedAt(at), notices, nil
+		}
 		files := present(at, fileNames...)
 		if len(files) > 1 {
 			notices = append(notices, Notice{Warning, display(dir, at), fmt.Sprintf(
@@ -209,6 +246,14 @@ func locate(dir string, opts Options) (foundFile, []Notice, error) {
 
 func found(path, root string) foundFile {
 	return foundFile{File: &File{Path: path, Dir: filepath.Dir(path), Root: root}}
+}
+
+// typedAt is cloudflare.config.ts of a directory, or the Build Output that was made of it.
+func typedAt(dir string) foundFile {
+	if o, ok := outputAt(dir); ok {
+		return o.found()
+	}
+	return found(filepath.Join(dir, typedFile), dir)
 }
 
 func present(dir string, names ...string) []string {

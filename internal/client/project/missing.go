@@ -28,7 +28,7 @@ func mayMiss(key string) bool {
 	if key == "services" || key == "tail_consumers" { // projects that do not exist yet
 		return true
 	}
-	return known && rule.use == unsupported && (rule.owned || key == "containers" || key == "cloudchamber")
+	return known && rule.use == unsupported && (rule.owned || key == "containers" || key == "cloudchamber" || key == "addresses")
 }
 
 // allow reads which keys may be missing: those of the command line and of the section
@@ -36,7 +36,7 @@ func mayMiss(key string) bool {
 func (l *layers) allow() {
 	l.allowed = map[string]bool{}
 	for _, key := range l.flags.AllowMissing {
-		l.allowKey(l.r, key, "--allow-missing", pos{1, 1})
+		l.allowKey(l.r, key, "--allow-missing", pos{line: 1, col: 1})
 	}
 	l.allowSection(l.r, l.get("svcctl"), l.path("svcctl"))
 	if l.flags.own != nil {
@@ -81,7 +81,7 @@ func (l *layers) allowKey(r *reader, key, at string, p pos) {
 // What the project itself asks for must not be missing by surprise; this may be.
 func (l *layers) added(key string) bool {
 	own := l.flags.own
-	if own == nil || !mayMiss(key) || own.get(key) != nil {
+	if own == nil || l.flags.typed || !mayMiss(key) || own.get(key) != nil {
 		return false
 	}
 	if envs := own.get("env"); envs != nil {

@@ -31,7 +31,7 @@ func TestAllowMissing(t *testing.T) {
 		"some":         {lacking, []string{"images", "vectorize"}, "images IMG, vectorize V1, vectorize V2", "logfwdr is not supported"},
 		"all":          {lacking, []string{"images", "vectorize", "logfwdr", "containers"}, "images IMG, vectorize V1, vectorize V2, logfwdr LOG", ""},
 		"section":      {strings.Replace(lacking, `"name": "shop"`, `"svcctl": { "allow_missing": ["images", "vectorize", "logfwdr", "containers"] }, "name": "shop"`, 1), nil, "images IMG, vectorize V1, vectorize V2, logfwdr LOG", ""},
-		"unknown":      {lacking, []string{"a1"}, "", `--allow-missing names "a1", which is no key of a project file; it can name agent_memory, ai_search, `},
+		"unknown":      {lacking, []string{"a1"}, "", `--allow-missing names "a1", which is no key of a project file; it can name addresses, agent_memory, ai_search, `},
 		"cannot":       {lacking, []string{"site"}, "", "--allow-missing names site, without which a worker cannot be deployed"},
 		"not a list":   {strings.Replace(lacking, `"name": "shop"`, `"svcctl": { "allow_missing": "images" }, "name": "shop"`, 1), nil, "", "svcctl.allow_missing is a string and must be"},
 		"a name twice": {strings.Replace(lacking, `"images": {`, `"vars": { "IMG": "" }, "images": {`, 1), []string{"images"}, "", `"IMG"`},

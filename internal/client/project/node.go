@@ -19,8 +19,11 @@ const (
 )
 
 // pos is a place in a file; the first line and column are 1, a column counts
-// bytes.
-type pos struct{ line, col int }
+// bytes. file is "" for the one that is read, or another as people know it.
+type pos struct {
+	line, col int
+	file      string
+}
 
 // node is a value with its place, whatever the file's format.
 type node struct {

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -18,24 +19,27 @@ type reader struct {
 	notices []Notice
 	passed  []string // keys passed over, for one notice
 	taken   map[string]string
+	words   []word // of a file that was translated
 }
 
-func (r *reader) at(p pos) string { return fmt.Sprintf("%s:%d:%d", r.file, p.line, p.col) }
+func (r *reader) at(p pos) string {
+	return fmt.Sprintf("%s:%d:%d", cmp.Or(p.file, r.file), p.line, p.col)
+}
 
 func (r *reader) problem(code, path string, p pos, format string, args ...any) {
 	r.fields = append(r.fields, svc.FieldError{
-		Pointer: "/" + strings.ReplaceAll(path, ".", "/"), Code: code,
-		Detail: r.at(p) + ": " + fmt.Sprintf(format, args...),
+		Pointer: "/" + strings.ReplaceAll(r.said(path), ".", "/"), Code: code,
+		Detail: r.at(p) + ": " + r.said(fmt.Sprintf(format, args...)),
 	})
 }
 
 func (r *reader) warn(p pos, format string, args ...any) {
-	r.notices = append(r.notices, Notice{Warning, r.at(p), fmt.Sprintf(format, args...)})
+	r.notices = append(r.notices, Notice{Warning, r.at(p), r.said(fmt.Sprintf(format, args...))})
 }
 
 // pass notes a key that means nothing here.
 func (r *reader) pass(path string) {
-	if !slices.Contains(r.passed, path) {
+	if path = r.said(path); !slices.Contains(r.passed, path) {
 		r.passed = append(r.passed, path)
 	}
 }

@@ -23,13 +23,13 @@ func parseTOML(data []byte) (*node, error) {
 	if err := toml.Unmarshal(data, &values); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, col := at.Position()
-			return nil, &syntaxError{pos{line, col}, strings.TrimPrefix(at.Error(), "toml: ")}
+			return nil, &syntaxError{pos{line: line, col: col}, strings.TrimPrefix(at.Error(), "toml: ")}
 		}
-		return nil, &syntaxError{pos{1, 1}, err.Error()}
+		return nil, &syntaxError{pos{line: 1, col: 1}, err.Error()}
 	}
 	places := tomlPlaces{places: map[string]pos{}, counts: map[string]int{}, at: placer{data}}
 	places.read(data)
-	return places.node("", values, pos{1, 1})
+	return places.node("", values, pos{line: 1, col: 1})
 }
 
 // tomlPlaces maps the path of each key ("/env/staging/vars/A",

@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/cli/whole"
 	"github.com/svcctl/svcctl/internal/client/dev"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // variable names the whole program, as a path or as a command of PATH.
@@ -26,7 +27,32 @@ func Parts() cli.Parts {
 		Watch: func(_ context.Context, k *kit.Kit, _ string, _ bool, _ dev.Place) (*dev.Server, error) {
 			return nil, become(k)
 		},
+		Engine: engine,
 	}
+}
+
+// engine returns the path of workerd: the one that SVC_WORKERD names, or else that of the whole program.
+func engine(ctx context.Context, k *kit.Kit) (string, error) {
+	for _, v := range k.Environ {
+		if path, ok := strings.CutPrefix(v, "SVC_WORKERD="); ok && path != "" {
+			return path, nil
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	full, err := find(k.Environ, self)
+	if err != nil {
+		return "", svc.Errorf(svc.Unprocessable, svc.CodeConfigNotEvaluated, "this is the client, which has no workerd").Because(err)
+	}
+	cmd := exec.CommandContext(ctx, full, "runtime", "install")
+	cmd.Env, cmd.Stderr = append(k.Environ, "SVCCTL_OUTPUT="), k.Err
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("running %s runtime install: %w", full, err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 // become starts the whole program in place of this one, with the same arguments. It returns if that fails.

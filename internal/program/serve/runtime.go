@@ -27,6 +27,15 @@ func path(ctx context.Context, k *kit.Kit) error {
 	return find(ctx, k, provision.Find, func(*provision.Options) {})
 }
 
+// Workerd returns the path of the pinned workerd, and installs it if it is missing.
+func Workerd(ctx context.Context, k *kit.Kit) (string, error) {
+	cfg, err := config.LoadDaemon(config.Source{Environ: k.Environ})
+	if err != nil {
+		return "", kit.Usagef("%v", err)
+	}
+	return provision.Ensure(ctx, daemon.WorkerdOptions(cfg, func(stage string) { k.Notef("%s", stage) }))
+}
+
 type finder func(context.Context, provision.Options) (string, error)
 
 func find(ctx context.Context, k *kit.Kit, find finder, change func(*provision.Options)) error {

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"cmp"
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -47,6 +48,9 @@ type Kit struct {
 	Force      bool // flag --force of commands that change data
 	Yes        bool // flag --yes of commands that change production
 	Screen     bool // the command draws the whole terminal: nothing is written beside it
+
+	// Engine returns the path of workerd, which evaluates a project file that is a program. It may be nil.
+	Engine func(context.Context) (string, error)
 
 	// ChooseProject asks the person for a project; "" if there is no answer. It may be nil.
 	ChooseProject func() (string, error)

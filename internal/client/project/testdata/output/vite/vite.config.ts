@@ -1,0 +1,2 @@
+import { cloudflare } from "@cloudflare/vite-plugin";
+export default { plugins: [cloudflare({ experimental: { newConfig: { cfBuildOutput: true } } })] };

@@ -1,0 +1,1 @@
+create table items (id integer primary key);
