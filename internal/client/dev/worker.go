@@ -8,7 +8,6 @@ import (
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/esbuild"
 	"github.com/svcctl/svcctl/internal/client/front"
-	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/client/watch"
 	"github.com/svcctl/svcctl/internal/svc"
 )
