@@ -10,6 +10,7 @@ const (
 	CodeArtifactMissing    = "artifact_missing"
 	CodeArtifactUnreadable = "artifact_unreadable"
 	CodeDigestMismatch     = "digest_mismatch"
+	CodeBundleFromUnknown  = "bundle_from_unknown"
 	CodeBundleTruncated    = "bundle_truncated"
 	CodeBundleFormat       = "bundle_format"
 	CodeBundlePath         = "bundle_path"
@@ -38,6 +39,7 @@ var bundleCodes = []CodeInfo{
 	{CodeAlreadyUploaded, []Kind{Conflict}, "The bundle of the version is already stored.", "Create another version to deploy another bundle."},
 	{CodeArtifactMissing, []Kind{NotFound}, "No bundle arrived in the artifacts bucket in time.", "Upload the bundle before or right after the create call, or raise SVC_ARTIFACT_WAIT."},
 	{CodeArtifactUnreadable, []Kind{Unavailable}, "The artifact store did not return the bundle.", "Read the daemon's log and GET /v1/health/deep."},
+	{CodeBundleFromUnknown, []Kind{Unprocessable}, "The version whose bundle is asked for does not exist.", "Name a version of the project that is not destroyed."},
 	{CodeDigestMismatch, []Kind{Unprocessable, Conflict}, "The bundle is not the one that the version was created for.", "Upload the right bundle under a new version id."},
 	{CodeBundleTruncated, []Kind{Unprocessable}, "The bundle ends early.", "Upload it again."},
 	{CodeBundleFormat, []Kind{Unprocessable}, "The bundle is not a readable tar.zst or tar.gz.", "Write it with svcctl bundle, or see docs/design/bundle-format.md."},

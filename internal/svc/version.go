@@ -156,6 +156,9 @@ type NewVersion struct {
 	Env      map[string]string
 	Preview  PreviewRequest
 	Labels   map[string]string
+	// BundleFrom is a version of the project whose bundle this one has; "" for a bundle of its own. It is not
+	// recorded.
+	BundleFrom string
 	Asleep   bool // become ready without a start; only static files differ from the parent's
 	Events   Events
 
@@ -182,6 +185,9 @@ func (n NewVersion) Validate() error {
 	}
 	if n.ParentID != "" && (n.ParentID == n.ID || !validParent(n.ParentID)) {
 		fields = append(fields, FieldError{"/parent_version_id", CodeParentNotFound, "want the id of another version of the project, or @production"})
+	}
+	if n.BundleFrom != "" && (n.BundleFrom == n.ID || CheckID(n.BundleFrom) != nil) {
+		fields = append(fields, FieldError{"/bundle_from", CodeInvalidID, "want the id of another version of the project"})
 	}
 	if n.Asleep && n.ParentID == "" {
 		fields = append(fields, FieldError{"/asleep", CodeWorkerDiffers, "a version that begins asleep has the worker of its parent, and no parent is named"})

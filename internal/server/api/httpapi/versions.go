@@ -104,7 +104,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	}
 	n := svc.NewVersion{
 		Project: r.Project, ID: r.Body.ID, GitRef: r.Body.GitRef, GitSHA: r.Body.GitSHA, Digest: r.Body.ArtifactDigest, Env: r.Body.Env,
-		Labels: r.Body.Labels, Asleep: r.Body.Asleep, Events: eventsIn(r.Body.Events),
+		Labels: r.Body.Labels, Asleep: r.Body.Asleep, BundleFrom: r.Body.BundleFrom, Events: eventsIn(r.Body.Events),
 	}
 	n.Preview = svc.PreviewRequest{Name: r.Body.PreviewName, Fresh: r.Body.PreviewFresh, Keep: r.Body.PreviewKeep}
 	if r.Params.SvcWorkerName != "" {
