@@ -1,5 +1,6 @@
 // Npm writes the npm packages of a release, from the programs that goreleaser has built: for svcctl and for
-// @svcctl/client one package that has the command, and one for each platform that has the program.
+// @svcctl/client one package that has the command, and one for each platform that has the program; and @svcctl/test,
+// which has no program.
 // The same programs give the same bytes. npm publish takes the files.
 package main
 
@@ -30,6 +31,13 @@ func run(dist string) error {
 	}
 	var built []program
 	if err := read(filepath.Join(dist, "artifacts.json"), &built); err != nil {
+		return err
+	}
+	tests, err := helperPackage(release.Version)
+	if err != nil {
+		return err
+	}
+	if err := tests.write(filepath.Join(dist, "npm")); err != nil {
 		return err
 	}
 	for _, p := range products() {

@@ -68,7 +68,7 @@ func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	one, two := release(t), release(t)
 	names, err := filepath.Glob(filepath.Join(one, "*.tgz"))
-	if err != nil || len(names) != 7 { // two products with two platforms, and workerd
+	if err != nil || len(names) != 8 { // two products with two platforms, @svcctl/test, and workerd
 		t.Fatal(names, err)
 	}
 	for _, name := range names {

@@ -14,6 +14,7 @@ import (
 // pkg is a package.
 type pkg struct {
 	manifest manifest
+	text     []byte // package.json, if it is written by hand; else nil
 	files    []file
 }
 
@@ -31,6 +32,9 @@ func (p pkg) write(dir string) error {
 	text, err := p.manifest.text()
 	if err != nil {
 		return fmt.Errorf("write package.json: %w", err)
+	}
+	if p.text != nil {
+		text = p.text
 	}
 	var out bytes.Buffer
 	zip, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // its level is valid

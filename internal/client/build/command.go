@@ -36,7 +36,7 @@ func (req Request) buildCommand(ctx context.Context, f *project.File) error {
 	req.stage("build command")
 	cmd := exec.CommandContext(ctx, "sh", "-c", f.Build.Command)
 	cmd.Dir = f.Build.Dir
-	cmd.Env = withBins(req.Environ, f.Build.Dir)
+	cmd.Env = WithBins(req.Environ, f.Build.Dir)
 	out := req.Output
 	if out == nil {
 		out = io.Discard
@@ -81,9 +81,9 @@ func commandError(b project.Build, err error) error {
 	return e
 }
 
-// withBins puts the node_modules/.bin of dir and of the directories above it in
-// front of the PATH, as npm does.
-func withBins(environ []string, dir string) []string {
+// WithBins returns an environment without tokens, and puts the node_modules/.bin of dir and of the directories above it in
+// front of its PATH, as npm does.
+func WithBins(environ []string, dir string) []string {
 	if environ == nil {
 		environ = os.Environ()
 	}

@@ -30,6 +30,16 @@ const (
 	ExitInterrupted = 130
 )
 
+// EndedError is a command of the user that ended with an exit code other than 0. It has said why.
+type EndedError struct {
+	Command string
+	Code    int
+}
+
+func (e *EndedError) Error() string {
+	return fmt.Sprintf("%s ended with exit code %d", e.Command, e.Code)
+}
+
 // UsageError reports invalid command-line usage.
 type UsageError struct {
 	text  string
@@ -145,6 +155,7 @@ func (e *WouldFailError) Unwrap() error { return e.Cause }
 // ExitCode maps an error to what the process returns.
 func ExitCode(err error) int {
 	var usage *UsageError
+	var command *EndedError
 	var auth *noToken
 	var late *TimeoutError
 	var away *goneDaemon
@@ -158,6 +169,8 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitOK
+	case errors.As(err, &command):
+		return command.Code
 	case errors.As(err, &usage), errors.Is(err, client.ErrScheme):
 		return ExitUsage
 	case errors.As(err, &leaves):

@@ -1,0 +1,1 @@
+export { Branch, branch, parent, release } from "./branch.js";
