@@ -97,6 +97,10 @@ bench-branch: build ## measure versions that branch, with a parent of 1 GB: docs
 differential: build ## compare answers with those of wrangler dev: docs/reference/wrangler-dev.md (Linux x64; installs it with npm)
 	cd bench/differential && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go run . $(DIFFERENTIALFLAGS)
 
+.PHONY: follow
+follow: ## move the pins to the newest workerd, wrangler and Vite's plugin, run the gate, write build/follow.md (Linux x64; FOLLOWFLAGS="-commit", "-gate unit,differential")
+	go run ./internal/test/follow $(FOLLOWFLAGS)
+
 .PHONY: test-ui
 test-ui: ## drive svcctl ui in a terminal (needs tmux)
 	go test $(RACE) -vet=off -count=1 -timeout 5m -tags e2e,tmux -run TestUIInTmux $(GOTESTFLAGS) ./internal/test/e2e

@@ -21,16 +21,22 @@ import (
 
 func TestCheckCompat(t *testing.T) {
 	t.Parallel()
+	newest, err := time.Parse(time.DateOnly, workerd.MaxCompatibilityDate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	today := newest.AddDate(0, 0, -3) // the dates move with the pinned binary
+	day := func(t time.Time) string { return t.Format(time.DateOnly) }
 	tests := map[string]struct {
 		date  string
 		flags []string
 		code  string
 		text  string
 	}{
-		"good":              {"2026-11-20", []string{"nodejs_compat", "urlpattern_original"}, "", ""},
+		"good":              {day(today.AddDate(0, 0, -1)), []string{"nodejs_compat", "urlpattern_original"}, "", ""},
 		"no flags":          {"2023-01-01", nil, "", ""},
-		"today":             {"2026-11-21", nil, "", ""},
-		"tomorrow":          {"2026-11-22", nil, "compat_date_future", "2026-11-21 or earlier"},
+		"today":             {day(today), nil, "", ""},
+		"tomorrow":          {day(today.AddDate(0, 0, 1)), nil, "compat_date_future", day(today) + " or earlier"},
 		"not a date":        {"latest", nil, "compat_date_invalid", "YYYY-MM-DD"},
 		"no such month":     {"2026-13-01", nil, "compat_date_invalid", ""},
 		"short":             {"2026-1-1", nil, "compat_date_invalid", ""},
@@ -46,7 +52,7 @@ func TestCheckCompat(t *testing.T) {
 		"both nodejs flags": {"2026-11-01", []string{"no_nodejs_compat", "no_nodejs_compat_v2"}, "", ""},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
+		time.Sleep(time.Until(today.Add(12 * time.Hour)))
 		for name, tt := range tests {
 			err := workerd.CheckCompat(tt.date, tt.flags)
 			if svc.CodeOf(err) != tt.code || (err != nil && !strings.Contains(err.Error(), tt.text)) {
@@ -57,7 +63,7 @@ func TestCheckCompat(t *testing.T) {
 		if err := workerd.CheckCompat(workerd.MaxCompatibilityDate, nil); err != nil {
 			t.Errorf("the newest date, past: %v", err)
 		}
-		if err := workerd.CheckCompat("2026-11-25", nil); svc.CodeOf(err) != "compat_date_future" {
+		if err := workerd.CheckCompat(day(newest.AddDate(0, 0, 1)), nil); svc.CodeOf(err) != "compat_date_future" {
 			t.Errorf("newer than the binary, past: %v", err)
 		}
 	})
