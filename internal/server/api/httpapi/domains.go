@@ -34,10 +34,10 @@ func (h handlers) ListDomains(ctx context.Context, r oas.ListDomainsRequestObjec
 	if _, err := h.Projects.Project(ctx, r.Project); err != nil {
 		return nil, err
 	}
-	if h.Server.Domains == nil {
+	if h.Domains == nil {
 		return oas.ListDomains200JSONResponse{Items: []api.Domain{}}, nil
 	}
-	all, err := h.Server.Domains.List(ctx, r.Project)
+	all, err := h.Domains.List(ctx, r.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,8 @@ func (h handlers) DeleteProject(ctx context.Context, r oas.DeleteProjectRequestO
 		return nil, err
 	}
 	noteBulk(ctx, results)
-	if h.Server.Domains != nil {
-		if err := h.Server.Domains.Publish(ctx); err != nil {
+	if h.Domains != nil {
+		if err := h.Domains.Publish(ctx); err != nil {
 			return nil, err
 		}
 	}
