@@ -12,9 +12,11 @@ import (
 // Reads that are closer to each other than gap become one; up to width others run
 // concurrently.
 const (
-	gap      = 32 << 10
-	width    = 8
-	maxRange = 4 << 20
+	gap   = 32 << 10
+	width = 8
+	// scattered is how many ranges ReadEach reads at a time: they are small and far apart.
+	scattered = 64
+	maxRange  = 4 << 20
 )
 
 // span is a range of one file, and the pages wanted of it.

@@ -26,7 +26,7 @@ func (s *Source) ReadEach(ctx context.Context, pages []uint32, fn func(pgno uint
 		}
 	}
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(width)
+	work.SetLimit(scattered)
 	for _, sp := range s.group(wanted) {
 		work.Go(func() error {
 			return s.decodeSpan(ctx, sp, func(p uint32, raw []byte) error {
@@ -49,5 +49,5 @@ func (s *Source) Same(o *Source, pgno uint32) bool {
 	}
 	file, off, _ := s.at(pgno)
 	other, at, _ := o.at(pgno)
-	return off == at && s.plan[file].Key() == o.plan[other].Key()
+	return off == at && s.keys[file] == o.keys[other]
 }

@@ -33,6 +33,7 @@ type Source struct {
 	where    []uint64 // by page-1: file of the plan << 48 | offset
 	size     []uint32 // of the frame; 0 for the lock page, which is in no file
 	small    [][]byte // by file: its content, or nil
+	keys     []string // by file: its key
 }
 
 const offsetBits = 48
@@ -50,7 +51,10 @@ func NewSource(ctx context.Context, b objstore.Bucket, plan []branch.File) (*Sou
 }
 
 func newSource(ctx context.Context, b objstore.Bucket, plan []branch.File, earlier *Source) (*Source, error) {
-	s := &Source{bucket: b, plan: plan}
+	s := &Source{bucket: b, plan: plan, keys: make([]string, len(plan))}
+	for i, f := range plan {
+		s.keys[i] = f.Key()
+	}
 	if earlier.begins(plan) {
 		s.where, s.size, s.small = earlier.where, earlier.size, earlier.small
 	}

@@ -29,6 +29,9 @@ type Images struct {
 	Same func(pgno uint32) bool
 	// Only reports whether to compare a table; nil: all.
 	Only func(table string) bool
+	// Every, if not nil, says of which tables Row is also called for equal rows, once or more, where
+	// they are on pages that are not the same in both images. They are not counted.
+	Every func(table string) bool
 	// Row, if not nil, is called for each row that is counted, one call at a time. Its
 	// error ends the comparison.
 	Row func(Row) error

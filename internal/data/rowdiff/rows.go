@@ -61,6 +61,9 @@ func (c *comparison) count(ctx context.Context, p *pair, old, here *cell) error 
 			return err
 		}
 		if equal {
+			if err := c.emitEqual(ctx, p, old, here); err != nil {
+				return err
+			}
 			if here.next != 0 && here.next == old.next {
 				p.kept = append(p.kept, head{here.leaf, here.next})
 				return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -14,21 +15,36 @@ type definition struct {
 	keys int    // columns of its primary key, if the table has no rowid
 }
 
-// schema returns the tables by name, without those of the engine.
-func (s *side) schema(ctx context.Context) (map[string]definition, error) {
-	tables := map[string]definition{}
+// Object is a table, an index, a trigger or a view in the schema of a database.
+type Object struct{ Type, Name, Table, SQL string }
+
+// Schema returns the objects of a database in the order in which they were made, without
+// those of the engine.
+func Schema(ctx context.Context, i Image) (list []Object, err error) {
+	c := &comparison{limits: Limits{Pages: math.MaxInt}, cache: map[uint32][]byte{}, images: Images{Same: func(uint32) bool { return false }}}
+	c.base, c.now = newSide(c, i), newSide(c, i)
+	err = c.now.objects(ctx, func(r []column) {
+		o := Object{Type: string(r[0].value), Name: string(r[1].value), Table: string(r[2].value), SQL: string(r[4].value)}
+		if o.SQL != "" && !strings.HasPrefix(o.Name, "sqlite_") {
+			list = append(list, o)
+		}
+	})
+	return list, err
+}
+
+// objects calls fn with every row of the schema.
+func (s *side) objects(ctx context.Context, fn func([]column)) error {
 	if s.pages == 0 {
-		return tables, nil
+		return nil
 	}
 	if _, err := s.header(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	t, err := s.walk(ctx, definition{root: 1})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var roots []uint32
-	err = s.eachCell(ctx, t.rows, func(c cell) error {
+	return s.eachCell(ctx, t.rows, func(c cell) error {
 		row, err := s.whole(ctx, c)
 		if err != nil {
 			return err
@@ -37,14 +53,23 @@ func (s *side) schema(ctx context.Context) (map[string]definition, error) {
 		if err != nil || len(r) < 5 {
 			return fmt.Errorf("schema: %w", ErrCorrupt)
 		}
+		fn(r)
+		return nil
+	})
+}
+
+// schema returns the tables by name, without those of the engine.
+func (s *side) schema(ctx context.Context) (map[string]definition, error) {
+	tables := map[string]definition{}
+	var roots []uint32
+	err := s.objects(ctx, func(r []column) {
 		name, root := string(r[1].value), r[3].integer()
 		if string(r[0].value) != "table" || root <= 0 || strings.HasPrefix(name, "sqlite_") {
-			return nil
+			return
 		}
 		sql := string(r[4].value)
 		tables[name] = definition{root: uint32(root), sql: sql, keys: keyColumns(sql)} //nolint:gosec // a page; get checks it
 		roots = append(roots, uint32(root))                                            //nolint:gosec // the same
-		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -44,6 +44,14 @@ func (c *comparison) emit(ctx context.Context, p *pair, old, here *cell) error {
 	return c.images.Row(Row{Table: p.Name, BaseSQL: p.was.sql, NowSQL: p.is.sql, Base: was, Now: is})
 }
 
+// emitEqual passes a row that is equal in both images, if such rows are wanted.
+func (c *comparison) emitEqual(ctx context.Context, p *pair, old, here *cell) error {
+	if c.images.Every == nil || !c.images.Every(p.Name) {
+		return nil
+	}
+	return c.emit(ctx, p, old, here)
+}
+
 // emitHidden passes rows whose entries are equal in both images. Each is found again in
 // its leaf page, so that not all rows are in memory.
 func (c *comparison) emitHidden(ctx context.Context, p *pair, heads []head, rows map[int]bool) error {

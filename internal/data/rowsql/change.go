@@ -87,12 +87,20 @@ func (t *table) identity(r rowdiff.Record, values []Column) (key []Column) {
 	if key != nil {
 		return key
 	}
+	if key = t.rowid(r); key != nil {
+		return key
+	}
+	return values
+}
+
+// rowid returns the rowid under a name that no column has; nil if each name has one.
+func (t *table) rowid(r rowdiff.Record) []Column {
 	for _, name := range []string{"rowid", "_rowid_", "oid"} {
 		if !slices.ContainsFunc(t.columns, func(c column) bool { return strings.EqualFold(c.name, name) }) {
 			return []Column{{name, r.RowID}}
 		}
 	}
-	return values
+	return nil
 }
 
 // changed returns the columns whose values differ; all if none does.

@@ -27,12 +27,16 @@ type table struct {
 	columns []column // in the order of the file
 	key     []string // names of the columns that identify a row; nil: its rowid has no name among the columns
 	alias   string   // the column that is another name of the rowid; "" for none
+	without bool     // WITHOUT ROWID
 }
 
 type column struct {
 	name      string
 	generated bool
 	real      bool // the file has whole numbers as integers
+
+	typed   string        // the declared type and the default, in SQL; "" without a default
+	initial rowdiff.Value // of rows that were written before the column was added
 }
 
 // Open returns Tables, which the caller closes.
@@ -70,6 +74,7 @@ func (t *Tables) table(sql string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.fill(read)
 	t.known[sql] = read
 	return read, nil
 }
@@ -86,10 +91,10 @@ func (t *Tables) inEmpty(fn func() error) error {
 func (t *table) describe(c *raw.Conn) error {
 	var all []column
 	var place []int // in the primary key, from 1
-	err := c.Query(`SELECT x.name, x.type, x.pk, x.hidden FROM sqlite_schema s, pragma_table_xinfo(s.name) x
+	err := c.Query(`SELECT x.name, x.type, x.pk, x.hidden, iif(x.dflt_value IS NULL, '', x.type || ' DEFAULT (' || x.dflt_value || ')') FROM sqlite_schema s, pragma_table_xinfo(s.name) x
 		WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY x.cid`, nil, func(s *raw.Stmt) error {
 		const virtual, stored = 2, 3
-		all = append(all, column{name: s.Text(0), real: isReal(s.Text(1)), generated: s.Int64(3) == virtual || s.Int64(3) == stored})
+		all = append(all, column{name: s.Text(0), real: isReal(s.Text(1)), generated: s.Int64(3) == virtual || s.Int64(3) == stored, typed: s.Text(4)})
 		place = append(place, int(s.Int64(2)))
 		if s.Int64(3) != virtual {
 			t.columns = append(t.columns, all[len(all)-1])
@@ -124,7 +129,7 @@ func (t *table) index(c *raw.Conn, all []column) error {
 	})
 	switch {
 	case without:
-		t.columns = columns
+		t.columns, t.without = columns, true
 	case !indexed && len(t.key) == 1:
 		t.alias = t.key[0]
 	}

@@ -48,3 +48,12 @@ func base(name string) string {
 // family names an object together with its facets, whose files are made with its own: a
 // facet without a file was deleted if the object has one.
 func family(class, name string) string { return class + "/" + base(name) }
+
+// ObjectOf is the id of the object that a row belongs to, by the name in the row; ok is false for the
+// times of alarms, which belong to no object.
+func ObjectOf(name string) (id string, ok bool) { return base(name), name != metadata }
+
+// PageOf is the place of a page: the id of its row in durable_object, and its number in the file.
+func PageOf(id int64) (object int64, number uint32) {
+	return id >> 32, uint32(id & 0xffffffff) //nolint:gosec // the low half; see rows.go
+}
