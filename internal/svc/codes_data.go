@@ -32,6 +32,7 @@ const (
 	CodeTooManyLarge      = "too_many_large_requests"
 	CodeEmailNotFound     = "email_not_found"
 	CodeExportIncomplete  = "export_incomplete"
+	CodeDiffTooLarge      = "diff_too_large"
 
 	CodeWorkflowNotFound = "workflow_not_found"
 	CodeInstanceNotFound = "instance_not_found"
@@ -73,6 +74,7 @@ var dataCodes = []CodeInfo{
 	{CodeVersionDiskFull, []Kind{Unavailable}, "The version uses all of its disk space (SVC_VERSION_DISK_MB).", "Delete data of the version, or raise the setting."},
 	{CodeNotDurable, []Kind{Unavailable}, "The object store has not confirmed the write; it may or may not be stored.", "Read the data, and write again if it is missing."},
 	{CodeTooManyLarge, []Kind{Unavailable}, "The worker has several large answers of its bindings open, and does not read them.", "Read each answer before you send the next request."},
+	{CodeDiffTooLarge, []Kind{Conflict}, "The two versions share too little of their stored data, or too many rows differ, for one diff.", "Read everything with full (--full), name one table (--table), or leave out the rows."},
 	{CodeExportIncomplete, []Kind{Unavailable}, "The export of data ended before it was complete.", "Start again; what was received is not all."},
 	{CodeBlobNotStored, []Kind{Unavailable}, "The object store did not accept the body of an object.", "Try again; check the object store."},
 }

@@ -48,6 +48,7 @@ type ExportRecord struct {
 	Row    map[string]any // the columns that identify a row
 	Key    string         // of a key or an object; the id of a message
 	Values map[string]any // nil for what is deleted
+	Was    map[string]any // of a diff: the values in the first version; nil for what it lacks
 	SQL    string         // of a table or a row: the statement that repeats the change
 
 	Offset int64 // of Body in the body of the object
@@ -55,6 +56,9 @@ type ExportRecord struct {
 
 	Start *ExportStart // of the first record
 	Wrote *Unmerged    // of the last record
+
+	Of     ExportKind // of a count: what is counted
+	Counts *Written   // of a count
 }
 
 // ExportStart says what an export has.

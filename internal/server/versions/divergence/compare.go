@@ -252,7 +252,19 @@ func (c *comparison) rows(ctx context.Context, was, now branch.DatabaseBase, onl
 	if err != nil {
 		return c.late(ctx, err)
 	}
-	images := rowdiff.Images{Base: old, Now: is, Same: func(pgno uint32) bool { return is.Same(old, pgno) }, Only: only, Row: row}
+	return c.images(ctx, old, is, selection{only: only, row: row})
+}
+
+// selection says of which tables a comparison passes which rows.
+type selection struct {
+	only, every func(table string) bool // see rowdiff.Images
+	row         rowFunc
+}
+
+// images compares two states that are open.
+func (c *comparison) images(ctx context.Context, old, is *replica.Source, of selection) (rowdiff.Result, error) {
+	same := func(pgno uint32) bool { return is.Same(old, pgno) }
+	images := rowdiff.Images{Base: old, Now: is, Same: same, Only: of.only, Every: of.every, Row: of.row}
 	r, err := rowdiff.Compare(ctx, images, rowdiff.Limits{Pages: c.pages, Keyed: c.keyed, Until: c.until})
 	if err != nil {
 		return c.late(ctx, err)

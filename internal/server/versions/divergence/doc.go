@@ -12,6 +12,12 @@
 // store alone. Nothing shortens it silently: at a limit of its own, which is far higher, or
 // when data are missing, it ends with an error.
 //
+// A diff (Diff) compares the data of two versions as they are now, or of one version with what it
+// inherited. Rows are the same by their keys, everything else by its names, since each version
+// gives its own ids to namespaces, buckets, queues and Durable Objects. What both wrote alike does not
+// differ. A diff holds the records of one database that differ, up to a limit, and refuses to read
+// more than another limit unless it is asked to.
+//
 // Package promote records the result, package httpapi shows it as a plan. A Service is
 // safe for concurrent use: it compares one pair at a time, exports one version at a time
 // beside that, and has no state.

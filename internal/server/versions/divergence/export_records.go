@@ -132,18 +132,30 @@ func (e *export) written(ctx context.Context, t binding.Table, out svc.ExportRec
 	if t.Record == svc.ExportObject {
 		return e.object(ctx, out, f)
 	}
-	if t.Record == svc.ExportMessage {
-		out.Values = e.message(t, f)
-	} else {
-		out.Values = map[string]any{"value": text(f.bytes("value"))}
-		if f["expiration"] != nil {
-			out.Values["expiration"] = f.integer("expiration")
-		}
-		if m := stored(f["metadata"]); m != nil {
-			out.Values["metadata"] = m
-		}
+	values, err := e.values(t, f)
+	if err != nil {
+		return err
 	}
+	out.Values = values
 	return e.send(out)
+}
+
+// values returns the values of a record, without the body of an object.
+func (e *export) values(t binding.Table, f fields) (map[string]any, error) {
+	switch t.Record { //nolint:exhaustive // tables have records of three kinds
+	case svc.ExportMessage:
+		return e.message(t, f), nil
+	case svc.ExportObject:
+		return objectValues(f)
+	}
+	values := map[string]any{"value": text(f.bytes("value"))}
+	if f["expiration"] != nil {
+		values["expiration"] = f.integer("expiration")
+	}
+	if m := stored(f["metadata"]); m != nil {
+		values["metadata"] = m
+	}
+	return values, nil
 }
 
 // message returns the values of a message.

@@ -61,8 +61,10 @@ type Deps struct {
 	Time  time.Duration // 0: DefaultTime
 	// ExportPages is how many pages an export may read; 0: DefaultExportPages.
 	ExportPages int
-	HoldLimit   time.Duration // of a release, as its plan says
-	Forks       svc.ForkPolicy
+	// DiffPages is how many pages a diff may read that is not full; 0: DefaultDiffPages.
+	DiffPages int
+	HoldLimit time.Duration // of a release, as its plan says
+	Forks     svc.ForkPolicy
 }
 
 // Service compares versions.
@@ -70,6 +72,7 @@ type Service struct {
 	deps    Deps
 	one     chan struct{} // holds a token while a comparison runs: its pages are in memory
 	exports chan struct{} // the same of an export, which must not delay a promote
+	diffs   chan struct{} // the same of a diff, which must not wait for an export
 }
 
 // workflows is the table of the instances of workflows, the only one outside of the shared database.
@@ -92,7 +95,8 @@ func New(deps Deps) (*Service, error) {
 	}
 	deps.Pages, deps.Time = cmp.Or(deps.Pages, DefaultPages), cmp.Or(deps.Time, DefaultTime)
 	deps.ExportPages = cmp.Or(deps.ExportPages, DefaultExportPages)
-	return &Service{deps: deps, one: make(chan struct{}, 1), exports: make(chan struct{}, 1)}, nil
+	deps.DiffPages = cmp.Or(deps.DiffPages, DefaultDiffPages)
+	return &Service{deps: deps, one: make(chan struct{}, 1), exports: make(chan struct{}, 1), diffs: make(chan struct{}, 1)}, nil
 }
 
 // Plan returns what a promote of ref would change. Errors: NotFound.

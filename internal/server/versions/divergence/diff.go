@@ -1,0 +1,152 @@
+package divergence
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/rowsql"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/durable"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// DefaultDiffPages is 256 MiB of pages of 4 KiB of both versions together.
+const DefaultDiffPages = 64 << 10
+
+// Diff passes what differs between the data that two versions have now, or what a version changed
+// since it was forked: objects of the schema, counts and, if asked for, rows, keys, objects and
+// messages. A row is the same in both by its key, everything else by its names. A diff is complete if
+// Diff returns nil. Errors before the first record: NotFound, Gone, Conflict, BadRequest; later
+// diff_too_large and export_incomplete, too.
+func (s *Service) Diff(ctx context.Context, o svc.DataDiff, emit func(svc.ExportRecord) error) error {
+	if err := s.checkDiff(ctx, o); err != nil {
+		return err
+	}
+	select {
+	case s.diffs <- struct{}{}:
+		defer func() { <-s.diffs }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	tables, err := rowsql.Open()
+	if err != nil {
+		return err
+	}
+	defer tables.Close()
+	d := &diff{o: o, first: &comparison{deps: s.deps, production: o.Ref}, second: s.second(o), pairs: map[string]*pair{}, now: time.Now()}
+	d.export = &export{c: d.second, emit: emit, tables: tables}
+	d.second.export = d.export
+	return d.second.exported(ctx, svc.DataExport{Ref: o.Ref, Against: o.With}, d.run(ctx))
+}
+
+// second returns the comparison of the second version. It has the limits of the diff.
+func (s *Service) second(o svc.DataDiff) *comparison {
+	c := &comparison{deps: s.deps, production: o.Ref, pages: s.deps.DiffPages, keyed: exportKeyed}
+	if o.With != "" {
+		c.production.Version = o.With
+	}
+	if o.Full {
+		c.pages = s.deps.ExportPages
+	}
+	return c
+}
+
+func (s *Service) checkDiff(ctx context.Context, o svc.DataDiff) error {
+	if o.With == o.Version {
+		return svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "diff of %s: it cannot be compared with itself", o.Ref).
+			WithHint("name another version, or none to see what it changed since it was forked: svcctl data diff %s", o.Ref)
+	}
+	for _, version := range []string{o.Version, o.With} {
+		if version == "" {
+			continue
+		}
+		v, err := s.deps.Registry.Version(ctx, svc.Ref{Project: o.Project, Version: version})
+		if err == nil {
+			err = hasData(v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// diff is one call of Diff.
+type diff struct {
+	o             svc.DataDiff
+	first, second *comparison
+	export        *export
+	pairs         map[string]*pair // of databases
+	base          base
+	now           time.Time
+}
+
+func (d *diff) run(ctx context.Context) error {
+	was, is, err := d.states(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.open(ctx, was, is); err != nil {
+		return err
+	}
+	start := &svc.ExportStart{Version: d.o.Version, Against: d.o.With, Common: d.base.common, At: d.base.at, Reason: d.second.out.Reason}
+	if err := d.export.emit(svc.ExportRecord{Kind: svc.ExportBegin, Start: start}); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.pairs)) {
+		if err := d.database(ctx, name, d.pairs[name]); err != nil {
+			return err
+		}
+	}
+	return d.export.emit(svc.ExportRecord{Kind: svc.ExportEnd})
+}
+
+// states returns the files of both states. Pages that both have from before the fork are known to be
+// equal.
+func (d *diff) states(ctx context.Context) (was, is map[string]branch.Cut, err error) {
+	if d.o.With == "" {
+		m, err := d.first.deps.Records.Load(ctx, d.o.Ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m != nil {
+			d.base = base{common: m.Parent.Version, at: m.At, databases: m.Databases}
+		}
+		is, err = d.second.read(ctx, d.base)
+		return d.base.databases, is, err
+	}
+	d.base, err = d.second.baseOf(ctx, d.o.Ref)
+	if errors.Is(err, errUnrelated) || errors.Is(err, errLost) {
+		d.second.out.Reason, d.base, err = reason(err), base{}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if was, err = d.first.read(ctx, d.base); err != nil {
+		return nil, nil, err
+	}
+	is, err = d.second.read(ctx, d.base)
+	return was, is, err
+}
+
+// wants reports whether a database is part of the diff.
+func (d *diff) wants(name string) bool {
+	if user, ok := strings.CutPrefix(name, volume.UserPrefix); ok {
+		return d.o.Database == "" || d.o.Database == user
+	}
+	return d.o.Database == "" && d.o.Table == "" && (name == volume.SharedDatabase || name == durable.Database)
+}
+
+// tooLarge is the error of a diff that would read more than its limit.
+func (d *diff) tooLarge() error {
+	if d.o.Full {
+		return d.export.limited()
+	}
+	return svc.Errorf(svc.Conflict, svc.CodeDiffTooLarge, "diff of %s: the two states have little in common, and a diff reads at most %d MiB of their data", d.o.Ref, d.second.deps.DiffPages>>8).
+		WithHint("read all of it with --full, or one table with --table TABLE")
+}
