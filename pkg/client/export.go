@@ -29,9 +29,38 @@ type ExportOptions struct {
 // Codes: version_not_found, version_failed, version_not_ready, version_destroyed,
 // project_not_found, no_production, invalid_parameter, export_incomplete.
 func (c *Client) ExportData(ctx context.Context, project, version string, o ExportOptions) iter.Seq2[api.DataExportRecord, error] {
+	params := api.ExportDataParams{SinceCut: o.SinceCut, Against: o.Against}
+	return c.records(ctx, get(ofVersion+"/data/export", project, version).with(params))
+}
+
+// DiffOptions select what [Client.DiffData] returns. The zero DiffOptions selects the schema and
+// the counts of all data that a version changed since it was forked.
+type DiffOptions struct {
+	With     string // the second version
+	Rows     bool   // rows, keys, objects and messages with their values, too
+	Database string // of D1, the only one to compare; "" for all data
+	Table    string // of D1, the only one to compare; "" for all tables
+	Full     bool   // read everything, however much it is
+}
+
+// DiffData yields what differs between the data of two versions, as [Client.ExportData] does. An
+// insert is a record that only the second state has. The poll ticket of a version is enough for the
+// zero DiffOptions.
+//
+// Codes: version_not_found, version_failed, version_not_ready, version_destroyed,
+// invalid_parameter, diff_too_large, export_incomplete.
+func (c *Client) DiffData(ctx context.Context, project, version string, o DiffOptions) iter.Seq2[api.DataExportRecord, error] {
+	r := get(ofVersion+"/data/diff", project, version)
+	if o != (DiffOptions{}) {
+		r = r.with(api.DiffDataParams{With: o.With, Rows: o.Rows, Database: o.Database, Table: o.Table, Full: o.Full})
+	}
+	return c.records(ctx, r)
+}
+
+// records yields the records of an answer.
+func (c *Client) records(ctx context.Context, r request) iter.Seq2[api.DataExportRecord, error] {
 	return func(yield func(api.DataExportRecord, error) bool) {
-		params := api.ExportDataParams{SinceCut: o.SinceCut, Against: o.Against}
-		resp, err := c.stream(ctx, get(ofVersion+"/data/export", project, version).with(params))
+		resp, err := c.stream(ctx, r)
 		if err != nil {
 			yield(api.DataExportRecord{}, err)
 			return

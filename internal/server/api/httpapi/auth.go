@@ -94,7 +94,7 @@ func (a authenticator) allow(r *http.Request, rule rule) error {
 	case isAdmin:
 		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the admin token may not create versions").WithHint("use the deploy token: svcctl login stores both tokens, or set SVCCTL_DEPLOY_TOKEN")
 	}
-	return a.tickets.allow(r, token, rule.ticket)
+	return a.tickets.allow(r, token, rule.ticket && (rule.query == nil || r.URL.RawQuery == ""))
 }
 
 // has reports whether the operator's token of a role has this hash.

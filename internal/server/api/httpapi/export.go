@@ -23,14 +23,27 @@ const (
 // ExportData answers GET .../data/export.
 func (h handlers) ExportData(ctx context.Context, r oas.ExportDataRequestObject) (oas.ExportDataResponseObject, error) {
 	o := svc.DataExport{Ref: svc.Ref{Project: r.Project, Version: r.Version}, SinceCut: r.Params.SinceCut, Against: r.Params.Against}
-	return exportResponse{ctx: ctx, plans: h.Plans, o: o, request: exchangeOf(ctx).id}, nil
+	write := func(emit func(svc.ExportRecord) error) error { return h.Plans.Export(ctx, o, emit) }
+	return exportResponse{ctx: ctx, write: write, request: exchangeOf(ctx).id}, nil
+}
+
+// DiffData answers GET .../data/diff.
+func (h handlers) DiffData(ctx context.Context, r oas.DiffDataRequestObject) (oas.DiffDataResponseObject, error) {
+	p := r.Params
+	o := svc.DataDiff{Ref: svc.Ref{Project: r.Project, Version: r.Version}, With: p.With, Rows: p.Rows, Database: p.Database, Table: p.Table, Full: p.Full}
+	write := func(emit func(svc.ExportRecord) error) error { return h.Plans.Diff(ctx, o, emit) }
+	return exportResponse{ctx: ctx, write: write, request: exchangeOf(ctx).id}, nil
+}
+
+// VisitDiffDataResponse implements oas.DiffDataResponseObject.
+func (e exportResponse) VisitDiffDataResponse(w http.ResponseWriter) error {
+	return e.VisitExportDataResponse(w)
 }
 
 // exportResponse is a stream of records.
 type exportResponse struct {
 	ctx     context.Context //nolint:containedctx // of the request that it answers
-	plans   Plans
-	o       svc.DataExport
+	write   func(emit func(svc.ExportRecord) error) error
 	request string
 }
 
@@ -40,7 +53,7 @@ func (e exportResponse) VisitExportDataResponse(w http.ResponseWriter) error {
 	out := &exportWriter{w: w, control: http.NewResponseController(w)}
 	out.lines = bufio.NewWriterSize(out, exportBuffer)
 	defer out.control.SetWriteDeadline(time.Time{}) //nolint:errcheck // of the next request on this connection
-	err := e.plans.Export(e.ctx, e.o, out.record)
+	err := e.write(out.record)
 	if err != nil && out.begun && e.ctx.Err() == nil {
 		err = out.line(e.failed(err))
 	}
@@ -92,6 +105,11 @@ func exportOut(r svc.ExportRecord) api.DataExportRecord {
 	out := api.DataExportRecord{
 		Kind: api.DataExportRecordKind(r.Kind), Resource: r.Resource, Op: api.DataExportRecordOp(r.Op), Table: r.Table, Row: r.Row, Key: r.Key,
 		Values: r.Values, SQL: r.SQL, Offset: r.Offset, Data: r.Body, Written: unmergedOut(r.Wrote),
+	}
+	out.Was, out.Of = r.Was, string(r.Of)
+	if r.Counts != nil {
+		counts := writtenOut(*r.Counts)
+		out.Counts = &counts
 	}
 	if s := r.Start; s != nil {
 		out.VersionID, out.AgainstVersionID, out.CommonVersionID = s.Version, s.Against, s.Common

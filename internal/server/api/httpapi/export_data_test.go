@@ -101,3 +101,38 @@ func TestExportDataIncomplete(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffData: the records of a diff, by the API and by the SDK.
+func TestDiffData(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("shop")
+	h.ready("shop", "v-1")
+	const path = "/v1/projects/shop/versions/v-1/data/diff"
+	got := h.do(request{method: "GET", path: path + "?with=v-2&rows=true&database=main&table=orders&full=true"}).want(200)
+	if d := cmp.Diff([]string{
+		`{"against_version_id":"v-2","common_version_id":"v-1","kind":"start","version_id":"v-1"}`,
+		`{"kind":"row","op":"update","resource":"main","table":"orders","values":{"a":2},"was":{"a":1}}`,
+		`{"counts":{"at_least":false,"deleted":0,"inserted":0,"updated":1},"kind":"count","of":"row","resource":"main","table":"orders"}`,
+		`{"kind":"end"}`, "",
+	}, strings.Split(string(got.body), "\n")); d != "" {
+		t.Error(d)
+	}
+	c, err := client.New(h.url, client.Tokens{Admin: adminToken}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range c.DiffData(t.Context(), "shop", "v-1", client.DiffOptions{With: "v-2"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 4 {
+		t.Errorf("%d records", n)
+	}
+	h.do(request{method: "GET", path: path + "?wiht=v-2", outside: true}).wantProblem(400, "unknown_parameter")
+	h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-9/data/diff"}).wantProblem(404, "version_not_found")
+	h.do(request{method: "GET", path: path + "?with=v-2", token: deployToken}).wantProblem(403, "forbidden")
+}

@@ -183,6 +183,24 @@ func (f *fakes) Export(ctx context.Context, o svc.DataExport, emit func(svc.Expo
 	return emit(svc.ExportRecord{Kind: svc.ExportEnd, Wrote: &svc.Unmerged{Common: "v-1", Keys: svc.Written{Inserted: 1}}})
 }
 
+// Diff passes one record of each kind that only a diff has.
+func (f *fakes) Diff(ctx context.Context, o svc.DataDiff, emit func(svc.ExportRecord) error) error {
+	if _, err := f.db.Version(ctx, o.Ref); err != nil {
+		return err
+	}
+	for _, r := range []svc.ExportRecord{
+		{Kind: svc.ExportBegin, Start: &svc.ExportStart{Version: o.Version, Against: o.With, Common: "v-1"}},
+		{Kind: svc.ExportRow, Resource: "main", Op: svc.ExportUpdate, Table: o.Table, Was: map[string]any{"a": 1}, Values: map[string]any{"a": 2}},
+		{Kind: svc.DiffCount, Of: svc.ExportRow, Resource: "main", Table: o.Table, Counts: &svc.Written{Updated: 1}},
+		{Kind: svc.ExportEnd},
+	} {
+		if err := emit(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Compare returns fixed counts for two versions that exist.
 func (f *fakes) Compare(ctx context.Context, from, to svc.Ref) (ofFrom, ofTo svc.Unmerged, err error) {
 	for _, ref := range []svc.Ref{from, to} {

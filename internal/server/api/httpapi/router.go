@@ -16,7 +16,8 @@ type router struct{ s *Server }
 // rule says what is checked before the handler of an operation runs.
 type rule struct {
 	role role
-	// ticket allows a poll ticket of the version in the path as well.
+	// ticket allows a poll ticket of the version in the path as well, without the parameters of query:
+	// they select more.
 	ticket bool
 	// reads allows the role read as well: the operation only reads, and no data.
 	reads bool

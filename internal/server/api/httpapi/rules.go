@@ -56,6 +56,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, query: []string{"from", "to"}}
 	case "GET " + versionRoute + "/data/export":
 		return rule{role: roleAdmin, query: []string{"since_cut", "against"}, private: true}
+	case "GET " + versionRoute + "/data/diff":
+		return rule{role: roleAdmin, query: []string{"with", "rows", "database", "table", "full"}, private: true, ticket: true}
 	case "GET /v1/metrics/summary":
 		return rule{role: roleAdmin, query: []string{"window"}}
 	case "GET /v1/events":

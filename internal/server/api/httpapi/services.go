@@ -114,6 +114,8 @@ type Plans interface {
 	// Export passes the records of an export to emit. The export is complete if it returns
 	// nil.
 	Export(ctx context.Context, o svc.DataExport, emit func(svc.ExportRecord) error) error
+	// Diff passes what differs between the data of two versions in the same way.
+	Diff(ctx context.Context, o svc.DataDiff, emit func(svc.ExportRecord) error) error
 }
 
 // Lifecycle archives, wakes, destroys and pins versions.

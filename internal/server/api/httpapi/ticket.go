@@ -55,7 +55,7 @@ func (p pollTickets) check(token string, now time.Time) (ref svc.Ref, expired, o
 }
 
 // allow checks a token that is neither the deploy nor the admin token. reads says
-// whether the operation is the one that tickets are for.
+// whether the operation is one that tickets are for.
 func (p pollTickets) allow(r *http.Request, token string, reads bool) error {
 	ref, expired, ok := p.check(token, time.Now())
 	switch {

@@ -33,10 +33,15 @@ func TestPollTicket(t *testing.T) {
 	if v.ID != "v-1" || v.Env["KEY"] != "(hidden, 7 bytes)" {
 		t.Errorf("got %+v", v)
 	}
+	h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-1/data/diff", token: first}).want(200)
 	for name, rq := range map[string]request{
 		"another version": {method: "GET", path: "/v1/projects/shop/versions/v-2"},
 		"its values":      {method: "GET", path: "/v1/projects/shop/versions/v-1?reveal=true"},
 		"its logs":        {method: "GET", path: "/v1/projects/shop/versions/v-1/logs"},
+		"its rows":        {method: "GET", path: "/v1/projects/shop/versions/v-1/data/diff?rows=true"},
+		"another's data":  {method: "GET", path: "/v1/projects/shop/versions/v-1/data/diff?with=v-2"},
+		"another's diff":  {method: "GET", path: "/v1/projects/shop/versions/v-2/data/diff"},
+		"all of its data": {method: "GET", path: "/v1/projects/shop/versions/v-1/data/export"},
 		"the list":        {method: "GET", path: "/v1/projects/shop/versions"},
 		"destroying it":   {method: "DELETE", path: "/v1/projects/shop/versions/v-1"},
 		"promoting it":    {method: "POST", path: "/v1/projects/shop/versions/v-1/promote"},
