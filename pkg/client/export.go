@@ -50,11 +50,8 @@ type DiffOptions struct {
 // Codes: version_not_found, version_failed, version_not_ready, version_destroyed,
 // invalid_parameter, diff_too_large, export_incomplete.
 func (c *Client) DiffData(ctx context.Context, project, version string, o DiffOptions) iter.Seq2[api.DataExportRecord, error] {
-	r := get(ofVersion+"/data/diff", project, version)
-	if o != (DiffOptions{}) {
-		r = r.with(api.DiffDataParams{With: o.With, Rows: o.Rows, Database: o.Database, Table: o.Table, Full: o.Full})
-	}
-	return c.records(ctx, r)
+	params := api.DiffDataParams{With: or(o.With), Rows: or(o.Rows), Database: or(o.Database), Table: or(o.Table), Full: or(o.Full)}
+	return c.records(ctx, get(ofVersion+"/data/diff", project, version).with(params))
 }
 
 // records yields the records of an answer.

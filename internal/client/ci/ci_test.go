@@ -172,6 +172,23 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// TestDataReport: what a version changed of its data, bounded, with a fence that no statement ends.
+func TestDataReport(t *testing.T) {
+	t.Parallel()
+	r := report()
+	r.Changed, r.Schema = "D1 main: rows of a|b +1 ~0 -0", "# D1 main: table t\n+ CREATE TABLE t(\"```\")"
+	got := r.Markdown()
+	for _, want := range []string{"| Data changed | `D1 main: rows of a\\|b +1 ~0 -0` |\n", "\n\n<details><summary>Schema</summary>\n\n````diff\n# D1 main: table t\n+ CREATE TABLE t(\"```\")\n````\n\n</details>\n\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	r.Schema = strings.Repeat("+ é\n", 50_000)
+	if got := r.Markdown(); len(got) > 65536 || !strings.HasSuffix(got, "\n```\n\n</details>\n\n") {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
 // TestFailureReport: a deploy that created nothing says why, with the lines of the source.
 func TestFailureReport(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,8 @@ type Report struct {
 	Error                    string // of the version; "" unless its deploy failed
 	Failure                  string // why the deploy ended, if the version does not say it; may have several lines
 	Migrations               string // what was done to the data; may be ""
+	Changed                  string // how many records that made different; "" if that is not known
+	Schema                   string // the statements of the schema that differ, as lines of a diff; "" for none
 	Release                  string // what a release did; "" without one
 	Left, Rescue             string // what a promote left behind, and the command that exports it; "" for nothing
 	Took                     time.Duration
@@ -77,7 +79,7 @@ func (r Report) Markdown() string {
 		title = "Released"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s| | |\n|---|---|\n", strings.TrimRight(title+" "+code(r.version()), ": "), fenced(r.Failure))
+	fmt.Fprintf(&b, "### %s\n\n%s| | |\n|---|---|\n", strings.TrimRight(title+" "+code(r.version()), ": "), fenced("text", r.Failure))
 	parent := r.Parent
 	if r.Cut != "" {
 		parent += " at " + r.Cut
@@ -91,6 +93,7 @@ func (r Report) Markdown() string {
 		{"Commit", code(r.Source.SHA)},
 		{"Parent", code(parent)},
 		{"Data", r.Migrations},
+		{"Data changed", code(r.Changed)},
 		{"Release", r.Release},
 		{"Left behind", r.Left},
 		{"To export it", code(r.Rescue)},
@@ -101,7 +104,11 @@ func (r Report) Markdown() string {
 			fmt.Fprintf(&b, "| %s | %s |\n", row[0], strings.ReplaceAll(oneLine(row[1]), "|", `\|`))
 		}
 	}
-	return b.String() + "\n"
+	b.WriteString("\n")
+	if r.Schema != "" {
+		fmt.Fprintf(&b, "<details><summary>Schema</summary>\n\n%s</details>\n\n", fenced("diff", r.Schema))
+	}
+	return b.String()
 }
 
 // version names what the report is about: the project alone if there is no version.
@@ -126,8 +133,8 @@ func thisVersion(r Report) string {
 // maxFailure bounds the text of a failure: a comment may have 65536 bytes.
 const maxFailure = 20_000
 
-// fenced is a block of code; "" for "".
-func fenced(text string) string {
+// fenced is a block of code in a language; "" for "".
+func fenced(language, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -138,7 +145,7 @@ func fenced(text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "text\n" + text + "\n" + fence + "\n\n"
+	return fence + language + "\n" + text + "\n" + fence + "\n\n"
 }
 
 func code(text string) string {

@@ -71,6 +71,32 @@ func bindingsLike(ctx context.Context, k *kit.Kit, at versionArgument, noun, typ
 	return found
 }
 
+// databaseNames completes the D1 databases of the version that is the first argument.
+func databaseNames(k *kit.Kit) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+		defer cancel()
+		return databasesLike(ctx, k, versionArgument{args[0], flagOf(cmd, "project")}, typed), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func databasesLike(ctx context.Context, k *kit.Kit, at versionArgument, typed string) (found []string) {
+	c, owner, id, err := versionAt(k, at.version, at.project)
+	if err != nil {
+		return nil
+	}
+	all, _ := c.Databases(ctx, owner, id) // none when the server does not answer
+	for _, d := range all {
+		if strings.HasPrefix(d.Name, typed) {
+			found = append(found, d.Name)
+		}
+	}
+	return found
+}
+
 // bindingsOf are the bindings that the commands of a noun are about; none when the server does
 // not answer.
 func bindingsOf(ctx context.Context, c *client.Client, noun, owner, id string) (names []string) {

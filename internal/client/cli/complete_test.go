@@ -20,6 +20,8 @@ func TestCompletions(t *testing.T) {
 			io.WriteString(w, `{"items":[{"id":"shop","prod_version_id":"v1"},{"id":"other"}],"next_cursor":null}`)
 		case "/v1/projects/shop/versions":
 			io.WriteString(w, `{"items":[{"id":"v2","status":"failed","created_at":"2020-01-01T00:00:00Z"},{"id":"w1","status":"ready","created_at":"2020-01-01T00:00:00Z"}],"next_cursor":null}`)
+		case "/v1/projects/shop/versions/w1/database":
+			io.WriteString(w, `{"items":[{"binding":"DB","name":"main"}]}`)
 		case "/v1/projects/shop/versions/w1/kv":
 			io.WriteString(w, `{"items":[{"binding":"CACHE"}]}`)
 		case "/v1/projects/shop/versions/w1/kv/CACHE/keys":
@@ -46,7 +48,8 @@ func TestCompletions(t *testing.T) {
 		"projects":         {projectsLike(t.Context(), k, ""), "shop\tproduction v1 other\tproduction none "},
 		"projects like o":  {projectsLike(t.Context(), k, "o"), "other\tproduction none "},
 		"bindings":         {bindingsLike(t.Context(), k, versionArgument{"shop/w1", ""}, "kv", "C"), "CACHE\t "},
-		"of another kind":  {bindingsLike(t.Context(), k, versionArgument{"w1", "shop"}, "d1", ""), ""},
+		"databases":        {databasesLike(t.Context(), k, versionArgument{"shop/w1", ""}, "m"), "main\t "},
+		"of another kind":  {bindingsLike(t.Context(), k, versionArgument{"w1", "shop"}, "email", ""), ""},
 		"keys":             {keysLike(t.Context(), k, kvFlags{}, "shop/w1", "a"), "aone\t "},
 		"objects":          {objectsLike(t.Context(), k, r2Flags{}, "shop/w1", "a"), "a.txt\t "},
 		"without a server": {projectsLike(t.Context(), &kit.Kit{Environ: []string{"HOME=" + t.TempDir()}}, ""), ""},

@@ -16,8 +16,8 @@ import (
 )
 
 func newData(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "data", Short: "Export the data of a version, of all its databases, namespaces, buckets and queues", RunE: serveHelp}
-	cmd.AddCommand(newDataExport(k))
+	cmd := &cobra.Command{Use: "data", Short: "Compare and export the data of versions: of all databases, namespaces, buckets and queues", RunE: serveHelp}
+	cmd.AddCommand(newDataDiff(k), newDataExport(k))
 	return cmd
 }
 

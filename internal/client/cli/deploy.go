@@ -373,6 +373,9 @@ func (d deployment) ready(ctx context.Context, built *build.Result, accepted api
 	}
 	v, err := waitReady(ctx, k, poller, deployWait(k, accepted.ProjectID, accepted.ID, d.o.timeout))
 	ended, failed := errors.AsType[*client.VersionError](err)
+	if err == nil {
+		j.changedData(ctx, poller, v)
+	}
 	if !failed {
 		return v, err
 	}

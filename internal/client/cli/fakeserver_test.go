@@ -42,6 +42,9 @@ type fakeAPI struct {
 	changes  []api.ChangeProject
 	uploads  int
 	roles    []api.WhoamiRoles
+
+	diff  []api.DataExportRecord // of every version
+	diffs []string               // the parameters of the requests for it
 }
 
 func newFake(t *testing.T, production string, versions ...string) *fakeAPI {
@@ -120,6 +123,11 @@ func (f *fakeAPI) ofVersion(w http.ResponseWriter, r *http.Request, id, what str
 			Migrations: append([]string{}, f.migrations...), Own: api.Unmerged{Keys: api.WrittenRecords{Inserted: 3}}, Blocked: f.blocked,
 			Waiting: api.WaitingWork{Messages: 4, Instances: 2},
 		})
+	case "diff":
+		f.diffs = append(f.diffs, r.URL.RawQuery)
+		for _, record := range f.diff {
+			f.send(w, record)
+		}
 	case "promote":
 		f.promotes = append(f.promotes, read[api.PromoteVersion](f.t, r))
 		p := f.change(api.Promotion{Kind: api.PromotionKindPromote, VersionID: id, Reason: f.promotes[len(f.promotes)-1].Reason, Unmerged: f.left})

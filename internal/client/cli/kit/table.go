@@ -100,6 +100,14 @@ func painted(status string) string {
 	return status
 }
 
+// Painted is a text in a color, as SGR parameters, where standard output shows colors.
+func (k *Kit) Painted(text, color string) string {
+	if color == "" || !k.colors() {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
 // colors reports whether standard output is a terminal that shows colors.
 func (k *Kit) colors() bool {
 	c, err := k.Config()

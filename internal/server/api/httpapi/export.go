@@ -30,7 +30,7 @@ func (h handlers) ExportData(ctx context.Context, r oas.ExportDataRequestObject)
 // DiffData answers GET .../data/diff.
 func (h handlers) DiffData(ctx context.Context, r oas.DiffDataRequestObject) (oas.DiffDataResponseObject, error) {
 	p := r.Params
-	o := svc.DataDiff{Ref: svc.Ref{Project: r.Project, Version: r.Version}, With: p.With, Rows: p.Rows, Database: p.Database, Table: p.Table, Full: p.Full}
+	o := svc.DataDiff{Ref: svc.Ref{Project: r.Project, Version: r.Version}, With: value(p.With), Rows: value(p.Rows), Database: value(p.Database), Table: value(p.Table), Full: value(p.Full)}
 	write := func(emit func(svc.ExportRecord) error) error { return h.Plans.Diff(ctx, o, emit) }
 	return exportResponse{ctx: ctx, write: write, request: exchangeOf(ctx).id}, nil
 }

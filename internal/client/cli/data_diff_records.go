@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// shownRunes is how many characters of a value are shown.
+const shownRunes = 60
+
+// recordText is a record with its values, on one line.
+func recordText(r api.DataExportRecord) string {
+	place := r.Resource
+	if r.Kind == api.DataExportRecordKindRow {
+		place += " " + r.Table
+	}
+	parts := []string{signOf(r.Op), place, identityText(r)}
+	for _, name := range columnsOf(r) {
+		was, hasWas := r.Was[name]
+		is, hasIs := r.Values[name]
+		switch {
+		case r.Op == api.DataExportRecordOpInsert:
+			parts = append(parts, name+"="+valueText(is, hasIs))
+		case r.Op == api.DataExportRecordOpDelete:
+			parts = append(parts, name+"="+valueText(was, hasWas))
+		default:
+			parts = append(parts, fmt.Sprintf("%s: %s → %s", name, valueText(was, hasWas), valueText(is, hasIs)))
+		}
+	}
+	return kit.Clean(strings.Join(parts, "  "))
+}
+
+// identityText is what identifies a record.
+func identityText(r api.DataExportRecord) string {
+	if r.Kind != api.DataExportRecordKindRow {
+		return r.Key
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(r.Row)) {
+		parts = append(parts, name+"="+valueText(r.Row[name], true))
+	}
+	return strings.Join(parts, ",")
+}
+
+// columnsOf are the values that are shown: of a change those that differ, without the key.
+func columnsOf(r api.DataExportRecord) (names []string) {
+	all := map[string]bool{}
+	for _, side := range []map[string]any{r.Was, r.Values} {
+		for name := range side {
+			all[name] = true
+		}
+	}
+	for name := range all {
+		if _, ok := r.Row[name]; ok {
+			continue
+		}
+		if r.Op != api.DataExportRecordOpUpdate || !reflect.DeepEqual(r.Was[name], r.Values[name]) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// valueText is a value, or how long it is.
+func valueText(v any, exists bool) string {
+	switch v := v.(type) {
+	case nil:
+		if !exists {
+			return "–"
+		}
+		return "NULL"
+	case string:
+		if n := utf8.RuneCountInString(v); n > shownRunes {
+			return strconv.Quote(string([]rune(v)[:shownRunes])) + fmt.Sprintf("… (%d bytes)", len(v))
+		}
+		return strconv.Quote(v)
+	case json.Number:
+		return v.String()
+	case map[string]any:
+		if text, ok := v["$base64"].(string); ok && len(v) == 1 {
+			return fmt.Sprintf("(%s)", count(int64(len(strings.TrimRight(text, "="))*3/4), "byte"))
+		}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(text) > 2*shownRunes {
+		return strings.ToValidUTF8(string(text[:2*shownRunes]), "") + fmt.Sprintf("… (%d bytes)", len(text))
+	}
+	return string(text)
+}
