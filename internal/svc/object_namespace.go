@@ -1,5 +1,7 @@
 package svc
 
+import "strings"
+
 // ObjectNamespace keeps the ids of a version's Durable Objects apart from those of other projects: the
 // key from which workerd makes the ids of a class, and the name of the directory of its objects, begin
 // with it [D66]. It is a random text; "" in projects from before there were namespaces. No API
@@ -17,3 +19,6 @@ func (n ObjectNamespace) Key(class string) string {
 	}
 	return string(n) + namespaceEnd + class
 }
+
+// ObjectClass returns the class of a key, without the namespace, which no answer has.
+func ObjectClass(key string) string { return key[strings.LastIndex(key, namespaceEnd)+1:] }

@@ -14,12 +14,12 @@ import (
 const durables = `durable: CREATE TABLE durable_object(id INTEGER PRIMARY KEY, class TEXT NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, epoch INTEGER NOT NULL) STRICT;
 	CREATE TABLE durable_page(id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT`
 
-// TestDiffDurable: the Durable Objects whose pages differ.
+// TestDiffDurable: the Durable Objects whose pages differ, by class, without the namespace of the project.
 func TestDiffDurable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.version("v1", "")
-	w.exec("v1", durables, `durable: INSERT INTO durable_object VALUES (1, 'Room', 'a', 1, 1), (2, 'Room', 'b', 1, 1), (3, 'Room', 'metadata', 1, 1), (9, 'Room', 'a.1', 1, 1);
+	w.exec("v1", durables, `durable: INSERT INTO durable_object VALUES (1, 'secret~Room', 'a', 1, 1), (2, 'secret~Room', 'b', 1, 1), (3, 'secret~Room', 'metadata', 1, 1), (9, 'secret~Room', 'a.1', 1, 1);
 		INSERT INTO durable_page SELECT id << 32 | 1, x'00' FROM durable_object`)
 	w.version("v2", "v1")
 	w.exec("v2", `durable: UPDATE durable_page SET data = x'01' WHERE id IN (2 << 32 | 1, 3 << 32 | 1, 9 << 32 | 1);

@@ -10,13 +10,14 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// file is a row of durable_object: a file of an object.
+// file is a row of durable_object: a file of an object. Its class is a key, with the namespace of the
+// project.
 type file struct{ class, name string }
 
 // object is the object of a file, by its class and id.
 func (f file) object() (at place, ok bool) {
 	id, ok := durable.ObjectOf(f.name)
-	return place{f.class, id}, ok
+	return place{svc.ObjectClass(f.class), id}, ok
 }
 
 // filePage is a page of a file.

@@ -88,7 +88,7 @@ func (w *world) export(o svc.DataExport, change ...func(*divergence.Deps)) (line
 	return lines, start, wrote, err
 }
 
-func line(t *testing.T, r svc.ExportRecord) string {
+func line(t testing.TB, r svc.ExportRecord) string {
 	t.Helper()
 	row, err := json.Marshal(r.Row)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { svctest.Main(m, nil) }
 
 // world has versions with data in one object store.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	bucket   objstore.Bucket
 	branches *branch.Store
 	dir      string
@@ -36,7 +36,7 @@ type world struct {
 	production string
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, bucket: new(memstore.Bucket), dir: t.TempDir(), versions: map[string]svc.Version{}, open: map[string]*dataplane.Volumes{}}
 	var err error
