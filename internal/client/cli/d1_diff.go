@@ -20,7 +20,7 @@ func newD1Diff(k *kit.Kit) *cobra.Command {
 		Use: "diff [PROJECT/]VERSION [OTHER]", Short: "Count the rows that two versions wrote since their data began to differ", Args: cobra.RangeArgs(1, 2),
 		Long: "Counts, by table of each database, the new, changed and deleted rows of a version since its data and that of another version, by default its\n" +
 			"parent, began to differ, and those of the other version. A row that both wrote alike counts on both sides. The cost grows with what was\n" +
-			"written, not with the data. For the rows themselves, compare two exports.",
+			"written, not with the data. For the rows themselves: svcctl data diff.",
 		Example: "  svcctl d1 diff shop/pr-7\n  svcctl d1 diff pr-7 pr-8 -o json\n  diff <(svcctl d1 export staging) <(svcctl d1 export pr-7)",
 	}
 	cmd.ValidArgsFunction = arguments(versionNames(k), versionNames(k))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -81,7 +82,7 @@ func (d *dataDifference) rows() (rows [][]string) {
 
 // what names the records that are counted.
 func (c dataCount) what() string {
-	return kit.Clean(placeText(c.Kind, c.Resource, c.Table))
+	return text.Line(placeText(c.Kind, c.Resource, c.Table))
 }
 
 // placeText names where records are.
@@ -115,14 +116,14 @@ func signOf(op api.DataExportRecordOp) string {
 
 // line is an object of the schema.
 func (s dataSchema) line() string {
-	text := fmt.Sprintf("%s D1 %s: %s %s", signOf(s.Op), s.Database, s.Type, s.Name)
+	line := fmt.Sprintf("%s D1 %s: %s %s", signOf(s.Op), s.Database, s.Type, s.Name)
 	for _, c := range s.Added {
-		text += " +" + c
+		line += " +" + c
 	}
 	for _, c := range s.Removed {
-		text += " -" + c
+		line += " -" + c
 	}
-	return kit.Clean(text)
+	return text.Line(line)
 }
 
 // printStatements shows the statements of an object in both states.
@@ -132,7 +133,7 @@ func printStatements(k *kit.Kit, s dataSchema) {
 			continue
 		}
 		for line := range strings.Lines(side.sql) {
-			k.Printf("%s", k.Painted(kit.Clean("    "+side.sign+" "+strings.TrimRight(line, "\r\n")), side.color))
+			k.Printf("%s", k.Painted("    "+side.sign+" "+text.Line(strings.TrimRight(line, "\r\n")), side.color))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -36,7 +36,7 @@ func recordText(r api.DataExportRecord) string {
 			parts = append(parts, fmt.Sprintf("%s: %s → %s", name, valueText(was, hasWas), valueText(is, hasIs)))
 		}
 	}
-	return kit.Clean(strings.Join(parts, "  "))
+	return text.Line(strings.Join(parts, "  "))
 }
 
 // identityText is what identifies a record.
@@ -87,16 +87,19 @@ func valueText(v any, exists bool) string {
 	case json.Number:
 		return v.String()
 	case map[string]any:
-		if text, ok := v["$base64"].(string); ok && len(v) == 1 {
-			return fmt.Sprintf("(%s)", count(int64(len(strings.TrimRight(text, "="))*3/4), "byte"))
+		if coded, ok := v["$base64"].(string); ok && len(v) == 1 {
+			return fmt.Sprintf("(%s)", count(int64(len(strings.TrimRight(coded, "="))*3/4), "byte"))
+		}
+		if sum, ok := v["$sha256"].(string); ok {
+			return fmt.Sprintf("(%v bytes, sha256 %.12s)", v["$bytes"], sum)
 		}
 	}
-	text, err := json.Marshal(v)
+	document, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	if len(text) > 2*shownRunes {
-		return strings.ToValidUTF8(string(text[:2*shownRunes]), "") + fmt.Sprintf("… (%d bytes)", len(text))
+	if len(document) > 2*shownRunes {
+		return strings.ToValidUTF8(string(document[:2*shownRunes]), "") + fmt.Sprintf("… (%d bytes)", len(document))
 	}
-	return string(text)
+	return string(document)
 }

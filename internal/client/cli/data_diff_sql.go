@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -52,19 +53,19 @@ func (s *sqlScript) add(r api.DataExportRecord) {
 		return
 	}
 	if s.databases == 0 {
-		_, _ = fmt.Fprintf(s, "-- %s\nPRAGMA defer_foreign_keys=TRUE;\n", kit.Clean(s.d.title()))
+		_, _ = fmt.Fprintf(s, "-- %s\nPRAGMA defer_foreign_keys=TRUE;\n", text.Line(s.d.title()))
 	}
 	if s.databases == 0 || s.database != r.Resource {
 		s.database = r.Resource
 		s.databases++
-		_, _ = fmt.Fprintf(s, "-- database %s\n", kit.Clean(r.Resource))
+		_, _ = fmt.Fprintf(s, "-- database %s\n", text.Line(r.Resource))
 	}
 	switch {
 	case r.SQL != "":
 		_, _ = s.WriteString(r.SQL + ";\n")
 	case r.Kind == api.DataExportRecordKindSchema:
-		_, _ = fmt.Fprintf(s, "-- %s differs in more than added columns: change it by hand first\n", kit.Clean(r.Key))
+		_, _ = fmt.Fprintf(s, "-- %s differs in more than added columns: change it by hand first\n", text.Line(r.Key))
 	case r.Op != api.DataExportRecordOpDelete: // deleted rows may be those of a dropped table
-		_, _ = fmt.Fprintf(s, "-- a row of %s, which belongs to a virtual table: write it through that table\n", kit.Clean(r.Table))
+		_, _ = fmt.Fprintf(s, "-- a row of %s, which belongs to a virtual table: write it through that table\n", text.Line(r.Table))
 	}
 }

@@ -22,13 +22,13 @@ func differing() []api.DataExportRecord {
 		{Kind: "start", VersionID: "v7", AgainstVersionID: "v8", CommonVersionID: "v6"},
 		{Kind: "schema", Op: "update", Resource: "main", Table: "orders", Key: "table orders", SQL: "ALTER TABLE orders ADD COLUMN note", Was: map[string]any{"type": "table", "name": "orders", "sql": "CREATE TABLE orders(id)"},
 			Values: map[string]any{"type": "table", "name": "orders", "sql": "CREATE TABLE orders(id,\n note)", "columns_added": []string{"note"}, "columns_removed": []string{}}},
-		{Kind: "schema", Op: "update", Resource: "main", Table: "odd", Key: "table odd\x1b[2J", Was: map[string]any{"type": "table", "name": "odd\x1b[2J", "sql": "x"}, Values: map[string]any{"type": "table", "name": "odd\x1b[2J", "sql": "y"}},
+		{Kind: "schema", Op: "update", Resource: "main", Table: "odd", Key: "table odd\x1b[2J\nDROP TABLE x; --", Was: map[string]any{"type": "table", "name": "odd\x1b[2J\nDROP TABLE x; --", "sql": "x"}, Values: map[string]any{"type": "table", "name": "odd\x1b[2J\nDROP TABLE x; --", "sql": "y"}},
 		{Kind: "row", Op: "update", Resource: "main", Table: "orders", Row: map[string]any{"id": 1}, SQL: "UPDATE orders", Was: map[string]any{"id": 1, "state": "new", "gone": nil}, Values: map[string]any{"id": 1, "state": "sent\n", "note": map[string]any{"$base64": "AAEC"}, "gone": nil}},
 		{Kind: "row", Op: "delete", Resource: "main", Table: "orders", Row: map[string]any{"id": 2}, SQL: "DELETE FROM orders", Was: map[string]any{"id": 2, "state": strings.Repeat("é", 70)}},
 		{Kind: "row", Op: "insert", Resource: "main", Table: "docs_content", Row: map[string]any{"id": 2}, Values: map[string]any{"id": 2, "c0": 1.5}},
 		{Kind: "count", Of: "row", Resource: "main", Table: "orders", Counts: counts(0, 1, 1)},
 		{Kind: "schema", Op: "insert", Resource: "other", Table: "n", Key: "table n", SQL: "CREATE TABLE n(x)", Values: map[string]any{"type": "table", "name": "n", "sql": "CREATE TABLE n(x)"}},
-		{Kind: "key", Op: "insert", Resource: "CACHE", Key: "k", Values: map[string]any{"value": "v", "metadata": map[string]any{"a": 1}}},
+		{Kind: "key", Op: "insert", Resource: "CACHE", Key: "k\nk", Values: map[string]any{"value": map[string]any{"$bytes": 70000, "$sha256": "0123456789abcdef"}, "metadata": map[string]any{"a": 1}}},
 		{Kind: "count", Of: "key", Resource: "CACHE", Counts: counts(1, 0, 0)},
 		{Kind: "durable_object", Op: "update", Resource: "Room", Key: "00ff"},
 		{Kind: "count", Of: "durable_object", Resource: "Room", Counts: counts(0, 1, 0)},
@@ -42,7 +42,7 @@ func TestDataDiff(t *testing.T) {
 	for _, test := range []struct{ flags, out, errs, query string }{
 		{"", `from the data of v7 to that of v8:
 ~ D1 main: table orders +note
-~ D1 main: table odd[2J
+~ D1 main: table odd[2J DROP TABLE x; --
 + D1 other: table n
 DATA                     NEW  CHANGED  DELETED
 D1 main: rows of orders  0    1        1
@@ -54,7 +54,7 @@ Durable Objects of Room  0    1        0
     - CREATE TABLE orders(id)
     + CREATE TABLE orders(id,
     +  note)
-~ D1 main: table odd[2J
+~ D1 main: table odd[2J DROP TABLE x; --
     - x
     + y
 + D1 other: table n
@@ -64,7 +64,7 @@ Durable Objects of Room  0    1        0
 PRAGMA defer_foreign_keys=TRUE;
 -- database main
 ALTER TABLE orders ADD COLUMN note;
--- table odd[2J differs in more than added columns: change it by hand first
+-- table odd[2J DROP TABLE x; -- differs in more than added columns: change it by hand first
 UPDATE orders;
 DELETE FROM orders;
 -- a row of docs_content, which belongs to a virtual table: write it through that table
@@ -83,7 +83,7 @@ CREATE TABLE n(x);
 	f.diff = differing()
 	_, out, errs := runs{}.fake(t, f, "data", "diff", "shop/v7", "shop/v8", "--rows", "--database", "main", "--table", "orders")
 	holds(t, "rows", out, "~  main orders  id=1  note: – → (3 bytes)  state: \"new\" → \"sent\\n\"\n",
-		"-  main orders  id=2  state=\""+strings.Repeat("é", 60)+"\"… (140 bytes)\n", "+  main docs_content  id=2  c0=1.5\n", "+  CACHE  k  metadata={\"a\":1}  value=\"v\"\n", "~  Room  00ff\n")
+		"-  main orders  id=2  state=\""+strings.Repeat("é", 60)+"\"… (140 bytes)\n", "+  main docs_content  id=2  c0=1.5\n", "+  CACHE  k k  metadata={\"a\":1}  value=(70000 bytes, sha256 0123456789ab)\n", "~  Room  00ff\n")
 	if f.diffs[0] != "with=v8&rows=true&database=main&table=orders" || errs != "" {
 		t.Errorf("asked %v: %s", f.diffs, errs)
 	}

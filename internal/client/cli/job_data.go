@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -16,7 +16,7 @@ const (
 	// dataWithin bounds the comparison that a job waits for.
 	dataWithin = 5 * time.Second
 	// reportedCounts and reportedObjects bound what a report says of it.
-	reportedCounts, reportedObjects = 20, 20
+	reportedCounts, reportedObjects, reportedBytes = 20, 20, 2000
 )
 
 // changedData notes what a version changed of the data that it was forked with, which are its
@@ -40,8 +40,13 @@ func (j *job) changedData(ctx context.Context, c *client.Client, v api.Version) 
 // counted says in one line how many records differ.
 func (d *dataDifference) counted() string {
 	var parts []string
-	for _, c := range d.Counts[:min(len(d.Counts), reportedCounts)] {
-		parts = append(parts, fmt.Sprintf("%s +%d ~%d -%d", c.what(), c.Inserted, c.Updated, c.Deleted))
+	for left, i := reportedBytes, 0; i < min(len(d.Counts), reportedCounts); i++ {
+		c := d.Counts[i]
+		part := fmt.Sprintf("%s +%d ~%d -%d", c.what(), c.Inserted, c.Updated, c.Deleted)
+		if left -= len(part); left < 0 {
+			break
+		}
+		parts = append(parts, part)
 	}
 	if n := len(d.Counts) - len(parts); n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
@@ -60,10 +65,10 @@ func (d *dataDifference) schemaDiff() string {
 			fmt.Fprintf(&b, "# and %d more\n", len(d.Schema)-i)
 			break
 		}
-		fmt.Fprintf(&b, "# D1 %s: %s %s\n", kit.Clean(s.Database), s.Type, kit.Clean(s.Name))
+		fmt.Fprintf(&b, "# D1 %s: %s %s\n", text.Line(s.Database), s.Type, text.Line(s.Name))
 		for _, side := range []struct{ sign, sql string }{{"-", s.Was}, {"+", s.Is}} {
 			for line := range strings.Lines(side.sql) {
-				b.WriteString(side.sign + " " + kit.Clean(strings.TrimRight(line, "\r\n")) + "\n")
+				b.WriteString(side.sign + " " + text.Line(strings.TrimRight(line, "\r\n")) + "\n")
 			}
 		}
 	}

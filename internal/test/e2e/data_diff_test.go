@@ -47,7 +47,10 @@ func TestDataDiff(t *testing.T) {
 	d.ok(dir, "kv", "key", "put", "v1", "same", "1")
 	d.room(v1, "/kept", "1")
 	d.room(v1, "/changed", "1")
-	v2 := d.deploy(dir, "--version", "v2", "--parent", "v1")
+	v2 := d.deploy(dir, "--version", "v2", "--parent", "v1", "--comment-file", "comment.md")
+	if text, err := os.ReadFile(filepath.Join(dir, "comment.md")); err != nil || !strings.Contains(string(text), "| Data changed | `nothing since the fork` |") {
+		t.Errorf("the comment, by the poll ticket: %v\n%s", err, text)
+	}
 	if out := d.ok(dir, "data", "diff", "v2"); !strings.HasPrefix(out, "v2 changed no data since it was forked from v1 at 20") {
 		t.Errorf("an untouched child: %s", out)
 	}
@@ -69,7 +72,7 @@ func TestDataDiff(t *testing.T) {
 DATA                        NEW  CHANGED  DELETED
 D1 shop: rows of odd "name" 1    0        0
 D1 shop: rows of old        0    0        1
-D1 shop: rows of orders     1    2        2
+D1 shop: rows of orders     1    1        2
 Durable Objects of Room     1    1        0
 KV KV: keys                 1    0        1
 R2 files: objects           1    0        0

@@ -18,6 +18,9 @@ import (
 // DefaultDiffPages is 256 MiB of pages of 4 KiB of both versions together.
 const DefaultDiffPages = 64 << 10
 
+// diffsTogether is how many diffs run at a time. Each may have heldBytes in memory.
+const diffsTogether = 2
+
 // Diff passes what differs between the data that two versions have now, or what a version changed
 // since it was forked: objects of the schema, counts and, if asked for, rows, keys, objects and
 // messages. A row is the same in both by its key, everything else by its names. A diff is complete if
@@ -41,7 +44,17 @@ func (s *Service) Diff(ctx context.Context, o svc.DataDiff, emit func(svc.Export
 	d := &diff{o: o, first: &comparison{deps: s.deps, production: o.Ref}, second: s.second(o), pairs: map[string]*pair{}, now: time.Now()}
 	d.export = &export{c: d.second, emit: emit, tables: tables}
 	d.second.export = d.export
-	return d.second.exported(ctx, svc.DataExport{Ref: o.Ref, Against: o.With}, d.run(ctx))
+	return d.ended(ctx, d.run(ctx))
+}
+
+// ended makes the error of a diff that is not complete.
+func (d *diff) ended(ctx context.Context, err error) error {
+	if _, known := errors.AsType[*svc.Error](err); err == nil || known || ctx.Err() != nil {
+		return err
+	}
+	d.first.deps.Logger.WarnContext(ctx, "diff of data failed", "version", d.o.Ref.String(), "with", d.o.With, "error", err)
+	return svc.Errorf(svc.Unavailable, svc.CodeExportIncomplete, "diff of %s: its data could not be read completely", d.o.Ref).
+		WithHint("start the diff again; the log of the server has the reason").Because(err)
 }
 
 // second returns the comparison of the second version. It has the limits of the diff.
@@ -145,8 +158,9 @@ func (d *diff) wants(name string) bool {
 // tooLarge is the error of a diff that would read more than its limit.
 func (d *diff) tooLarge() error {
 	if d.o.Full {
-		return d.export.limited()
+		return svc.Errorf(svc.Conflict, svc.CodeDiffTooLarge, "diff of %s: it would read more than %d MiB", d.o.Ref, d.first.deps.ExportPages>>8).
+			WithHint("compare one database with --database, or export both: svcctl data export")
 	}
 	return svc.Errorf(svc.Conflict, svc.CodeDiffTooLarge, "diff of %s: the two states have little in common, and a diff reads at most %d MiB of their data", d.o.Ref, d.second.deps.DiffPages>>8).
-		WithHint("read all of it with --full, or one table with --table TABLE")
+		WithHint("read all of it with --full, or one database with --database NAME")
 }

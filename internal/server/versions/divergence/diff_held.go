@@ -18,17 +18,23 @@ type group struct {
 type side struct {
 	group
 
-	id     string
-	sum    [sha256.Size]byte // of what is compared
-	values map[string]any
-	row    *rowsql.State
-	size   int // of the values
+	content
+
+	id   string
+	size int // of the values
 }
 
 // change is a record in both states; nil where it does not exist.
 type change struct {
-	was, is *side
+	was, is *content
 	at      int // the order in which it was found
+}
+
+// content is what a record has in one state.
+type content struct {
+	sum    [sha256.Size]byte // of what is compared
+	values map[string]any
+	row    *rowsql.State
 }
 
 // records are those of one group.
@@ -38,7 +44,7 @@ type records struct {
 }
 
 // heldBytes is how much memory the changed records of one database may need.
-const heldBytes = 128 << 20
+const heldBytes = 192 << 20
 
 //nolint:gochecknoglobals // a constant error
 var errHeld = svc.Errorf(svc.Conflict, svc.CodeDiffTooLarge, "diff: more rows differ than it may hold in memory").
@@ -72,10 +78,10 @@ func (h *held) add(was, is *side, placed bool) error {
 		return nil
 	}
 	if was != nil {
-		h.hold(was).was = was
+		h.hold(was).was = new(was.content)
 	}
 	if is != nil {
-		h.hold(is).is = is
+		h.hold(is).is = new(is.content)
 	}
 	if h.size > heldBytes {
 		return errHeld
@@ -100,9 +106,9 @@ func (h *held) count(was, is *side, together bool) {
 
 // hold returns the record of a side.
 func (h *held) hold(s *side) *change {
-	const each, copies = 300, 4 // of an entry of the map; of values, names and statements
+	const each, copies = 200, 4 // of an entry of the map; of values with their names
 	r := h.of(s.group)
-	h.size += each + 2*len(s.id) + copies*s.size
+	h.size += each + len(s.id) + copies*s.size
 	if r.changes[s.id] == nil {
 		r.changes[s.id] = &change{at: len(r.changes)}
 	}

@@ -38,25 +38,29 @@ func (d *diff) objects(ctx context.Context, p *pair, h *held) error {
 	if err != nil {
 		return err
 	}
-	pages := objectPages{changed: map[place]bool{}, moved: map[filePage][2]*[sha256.Size]byte{}}
+	pages := newObjectPages(was, is)
 	other := renamed(was, is)
 	err = d.compare(ctx, p, selection{
 		only:  func(table string) bool { return table == "durable_page" },
 		every: func(string) bool { return other },
-		row:   func(r rowdiff.Row) error { return pages.add(r, was, is) },
+		row:   pages.add,
 	})
 	if err != nil {
 		return err
 	}
-	return pages.objects(was, is, h)
+	return pages.objects(h)
 }
 
 // files are the files of objects in one state, by their ids.
 func (d *diff) files(ctx context.Context, state *replica.Source) (map[int64]file, error) {
-	files := map[int64]file{}
+	files, classes := map[int64]file{}, map[string]string{}
 	only := func(table string) bool { return table == "durable_object" }
-	err := d.all(ctx, state, only, func(f fields) error {
-		files[f.integer("id")] = file{f.text("class"), f.text("name")}
+	err := d.all(ctx, state, only, func(_ string, f fields) error {
+		class := f.text("class")
+		if classes[class] == "" { // one text for all objects of a class
+			classes[class] = class
+		}
+		files[f.integer("id")] = file{classes[class], f.text("name")}
 		return nil
 	})
 	return files, err
@@ -64,39 +68,58 @@ func (d *diff) files(ctx context.Context, state *replica.Source) (map[int64]file
 
 // objectPages are the pages of objects that differ.
 type objectPages struct {
+	was, is map[int64]file
 	changed map[place]bool                     // objects
-	moved   map[filePage][2]*[sha256.Size]byte // pages whose other state, under another id, is not known yet
-	size    int
+	ids     map[file]bool                      // files that both states have, under two ids
+	moved   map[filePage][2]*[sha256.Size]byte // pages of those files
+}
+
+func newObjectPages(was, is map[int64]file) *objectPages {
+	o := &objectPages{was: was, is: is, changed: map[place]bool{}, ids: map[file]bool{}, moved: map[filePage][2]*[sha256.Size]byte{}}
+	elsewhere := map[file]bool{}
+	for id, f := range was {
+		if is[id] != f {
+			elsewhere[f] = true
+		}
+	}
+	for _, f := range is {
+		if elsewhere[f] {
+			o.ids[f] = true
+		}
+	}
+	return o
 }
 
 // add notes a row of durable_page.
-func (o *objectPages) add(r rowdiff.Row, was, is map[int64]file) error {
-	old, wasFound := pageOf(r.Base, was)
-	here, isFound := pageOf(r.Now, is)
-	if wasFound && isFound && old == here {
-		if contentOf(r.Base) != contentOf(r.Now) {
-			o.change(old.file)
-		}
+func (o *objectPages) add(r rowdiff.Row) error {
+	old, wasFound := pageOf(r.Base, o.was)
+	here, isFound := pageOf(r.Now, o.is)
+	if wasFound && isFound && old == here && contentOf(r.Base) == contentOf(r.Now) {
 		return nil
 	}
 	if wasFound {
-		o.put(old, 0, contentOf(r.Base))
+		o.put(old, 0, r.Base)
 	}
 	if isFound {
-		o.put(here, 1, contentOf(r.Now))
+		o.put(here, 1, r.Now)
 	}
-	if o.size > heldBytes {
+	const each = 250 // of an entry of the map, with its names
+	if len(o.moved)*each > heldBytes {
 		return errHeld
 	}
 	return nil
 }
 
-func (o *objectPages) put(at filePage, state int, content string) {
-	const each = 250 // of an entry of the map, with its names
-	sum, both := sha256.Sum256([]byte(content)), o.moved[at]
+// put notes a page that the other state does not have at this place. Only a file that has another id
+// there may have it nevertheless.
+func (o *objectPages) put(at filePage, state int, r *rowdiff.Record) {
+	if !o.ids[at.file] {
+		o.change(at.file)
+		return
+	}
+	sum, both := sha256.Sum256([]byte(contentOf(r))), o.moved[at]
 	both[state] = &sum
 	o.moved[at] = both
-	o.size += each
 }
 
 func (o *objectPages) change(f file) {
@@ -122,13 +145,13 @@ func contentOf(r *rowdiff.Record) string {
 }
 
 // objects keeps the objects that differ.
-func (o *objectPages) objects(was, is map[int64]file, h *held) error {
+func (o *objectPages) objects(h *held) error {
 	for at, both := range o.moved {
 		if both[0] == nil || both[1] == nil || *both[0] != *both[1] {
 			o.change(at.file)
 		}
 	}
-	before, after := objectsOf(was), objectsOf(is)
+	before, after := objectsOf(o.was), objectsOf(o.is)
 	for at := range before {
 		if !after[at] || o.changed[at] {
 			if err := h.add(objectSide(at, 0), only(after[at], objectSide(at, 1)), false); err != nil {
@@ -165,5 +188,5 @@ func objectsOf(files map[int64]file) map[place]bool {
 
 // objectSide is an object in a state that is not that of the other one.
 func objectSide(at place, state byte) *side {
-	return &side{group: group{kind: svc.DiffDurable, resource: at.resource}, id: at.key, sum: [sha256.Size]byte{state}}
+	return &side{group: group{kind: svc.DiffDurable, resource: at.resource}, id: at.key, content: content{sum: [sha256.Size]byte{state}}}
 }

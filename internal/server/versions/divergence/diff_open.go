@@ -6,10 +6,14 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/replica"
+	"github.com/svcctl/svcctl/internal/data/rowdiff"
 )
 
 // pair is one database in both states, open.
-type pair struct{ was, is *replica.Source }
+type pair struct {
+	was, is *replica.Source
+	equal   bool // no page differs
+}
 
 // open opens the databases of both states, and refuses what would read too much.
 func (d *diff) open(ctx context.Context, was, is map[string]branch.Cut) error {
@@ -31,9 +35,11 @@ func (d *diff) open(ctx context.Context, was, is map[string]branch.Cut) error {
 			return err
 		}
 		d.pairs[name] = p
-		pages += p.differ()
+		n := p.differ()
+		p.equal = n == 0
+		pages += n
 	}
-	if d.o.Table == "" && pages > d.second.pages {
+	if pages > d.second.pages && d.o.Table == "" {
 		return d.tooLarge()
 	}
 	return nil
@@ -82,10 +88,16 @@ func (d *diff) compare(ctx context.Context, p *pair, of selection) error {
 }
 
 // all passes the rows of tables in one state.
-func (d *diff) all(ctx context.Context, state *replica.Source, only func(string) bool, row func(fields) error) error {
+func (d *diff) all(ctx context.Context, state *replica.Source, only func(string) bool, row func(table string, f fields) error) error {
 	none, err := d.second.source(ctx, branch.DatabaseBase{})
 	if err != nil {
 		return err
 	}
-	return d.compare(ctx, &pair{none, state}, selection{only: only, row: d.fieldsOf(row)})
+	return d.compare(ctx, &pair{was: none, is: state}, selection{only: only, row: func(r rowdiff.Row) error {
+		f, err := d.export.read(r.NowSQL, r.Now)
+		if err != nil || f == nil {
+			return err
+		}
+		return row(r.Table, f)
+	}})
 }

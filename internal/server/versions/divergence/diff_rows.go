@@ -14,6 +14,9 @@ import (
 
 // database compares one database.
 func (d *diff) database(ctx context.Context, name string, p *pair) error {
+	if p.equal {
+		return nil
+	}
 	h := &held{groups: map[group]*records{}, rows: d.o.Rows}
 	switch name {
 	case volume.SharedDatabase:
@@ -101,10 +104,10 @@ func (d *diff) rowSide(g group, sql string, r *rowdiff.Record) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	content := state.Content()
-	one := &side{group: g, id: state.ID, sum: sha256.Sum256([]byte(content))}
+	text := state.Content()
+	one := &side{group: g, id: state.ID, content: content{sum: sha256.Sum256([]byte(text))}}
 	if d.o.Rows {
-		one.row, one.values, one.size = &state, valuesOf(state.Values), len(content)
+		one.row, one.values, one.size = &state, valuesOf(state.Values), len(text)
 	}
 	return one, nil
 }

@@ -3,9 +3,12 @@ package divergence
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 
+	"github.com/svcctl/svcctl/internal/data/replica"
 	"github.com/svcctl/svcctl/internal/data/rowdiff"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -17,7 +20,11 @@ type named = map[string]map[int64]string
 // shared compares keys, objects and messages. Each version gives ids to its namespaces, buckets and
 // queues: where an id has another name in the other state, equal rows are different records.
 func (d *diff) shared(ctx context.Context, p *pair, h *held) error {
-	was, is, err := d.bothNames(ctx, p)
+	was, err := d.names(ctx, p.was)
+	if err != nil {
+		return err
+	}
+	is, err := d.names(ctx, p.is)
 	if err != nil {
 		return err
 	}
@@ -43,36 +50,20 @@ func (d *diff) shared(ctx context.Context, p *pair, h *held) error {
 	})
 }
 
-func (d *diff) bothNames(ctx context.Context, p *pair) (was, is named, err error) {
-	if was, err = d.names(ctx, p, true); err != nil {
-		return nil, nil, err
-	}
-	is, err = d.names(ctx, p, false)
-	return was, is, err
-}
-
 // names reads the names of one state.
-func (d *diff) names(ctx context.Context, p *pair, first bool) (named, error) {
+func (d *diff) names(ctx context.Context, state *replica.Source) (named, error) {
 	names := named{}
-	state := p.is
-	if first {
-		state = p.was
-	}
 	for _, t := range d.second.deps.Tables {
-		if t.Owners == "" {
-			continue
-		}
-		names[t.Owners] = map[int64]string{}
-		only := func(table string) bool { return table == t.Owners }
-		err := d.all(ctx, state, only, func(f fields) error {
-			names[t.Owners][f.integer("id")] = f.text("name")
-			return nil
-		})
-		if err != nil {
-			return nil, err
+		if t.Owners != "" {
+			names[t.Owners] = map[int64]string{}
 		}
 	}
-	return names, nil
+	only := func(table string) bool { return names[table] != nil }
+	err := d.all(ctx, state, only, func(table string, f fields) error {
+		names[table][f.integer("id")] = f.text("name")
+		return nil
+	})
+	return names, err
 }
 
 // renamed reports whether an id has another name in the other state.
@@ -83,17 +74,6 @@ func renamed[V comparable](was, is map[int64]V) bool {
 		}
 	}
 	return false
-}
-
-// fieldsOf passes the fields of the rows that a state has.
-func (d *diff) fieldsOf(row func(fields) error) rowFunc {
-	return func(r rowdiff.Row) error {
-		f, err := d.export.read(r.NowSQL, r.Now)
-		if err != nil || f == nil {
-			return err
-		}
-		return row(f)
-	}
 }
 
 // sharedSide is a record in one state; nil for one that does not exist. A key that has expired does
@@ -115,15 +95,41 @@ func (d *diff) sharedSide(t binding.Table, sql string, r *rowdiff.Record, names 
 	if err != nil {
 		return nil, err
 	}
-	content, err := json.Marshal(compared(values))
+	document, err := json.Marshal(compared(values))
 	if err != nil {
 		return nil, err
 	}
-	one := &side{group: group{kind: t.Record, resource: at.resource}, id: at.key, sum: sha256.Sum256(content)}
+	one := &side{group: group{kind: t.Record, resource: at.resource}, id: at.key, content: content{sum: sha256.Sum256(document)}}
 	if d.o.Rows {
-		one.values, one.size = values, len(content)
+		one.values, one.size = shortened(values), min(len(document), longValue)
 	}
 	return one, nil
+}
+
+// longValue is how many bytes of a value of a key or a message a diff has; of a longer one it has the size and a hash.
+const longValue = 64 << 10
+
+// shortened has long values by size and hash.
+func shortened(values map[string]any) map[string]any {
+	for name, v := range values {
+		var whole string
+		switch v := v.(type) {
+		case string:
+			whole = v
+		case map[string]string:
+			whole = v["$base64"]
+		}
+		if len(whole) <= longValue {
+			continue
+		}
+		content := []byte(whole)
+		if _, coded := v.(map[string]string); coded {
+			content, _ = base64.StdEncoding.DecodeString(whole) // encoded has made it
+		}
+		sum := sha256.Sum256(content)
+		values[name] = map[string]any{"$bytes": len(content), "$sha256": hex.EncodeToString(sum[:])}
+	}
+	return values
 }
 
 // compared are the values without those that differ between equal objects.

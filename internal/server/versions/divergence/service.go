@@ -72,7 +72,7 @@ type Service struct {
 	deps    Deps
 	one     chan struct{} // holds a token while a comparison runs: its pages are in memory
 	exports chan struct{} // the same of an export, which must not delay a promote
-	diffs   chan struct{} // the same of a diff, which must not wait for an export
+	diffs   chan struct{} // a token for each diff that runs, which must not wait for an export
 }
 
 // workflows is the table of the instances of workflows, the only one outside of the shared database.
@@ -96,7 +96,7 @@ func New(deps Deps) (*Service, error) {
 	deps.Pages, deps.Time = cmp.Or(deps.Pages, DefaultPages), cmp.Or(deps.Time, DefaultTime)
 	deps.ExportPages = cmp.Or(deps.ExportPages, DefaultExportPages)
 	deps.DiffPages = cmp.Or(deps.DiffPages, DefaultDiffPages)
-	return &Service{deps: deps, one: make(chan struct{}, 1), exports: make(chan struct{}, 1), diffs: make(chan struct{}, 1)}, nil
+	return &Service{deps: deps, one: make(chan struct{}, 1), exports: make(chan struct{}, 1), diffs: make(chan struct{}, diffsTogether)}, nil
 }
 
 // Plan returns what a promote of ref would change. Errors: NotFound.
