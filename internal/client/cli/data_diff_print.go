@@ -116,14 +116,14 @@ func signOf(op api.DataExportRecordOp) string {
 
 // line is an object of the schema.
 func (s dataSchema) line() string {
-	line := fmt.Sprintf("%s D1 %s: %s %s", signOf(s.Op), s.Database, s.Type, s.Name)
+	words := []string{signOf(s.Op), "D1 " + s.Database + ":", s.Type, s.Name}
 	for _, c := range s.Added {
-		line += " +" + c
+		words = append(words, "+"+c)
 	}
 	for _, c := range s.Removed {
-		line += " -" + c
+		words = append(words, "-"+c)
 	}
-	return text.Line(line)
+	return text.Line(strings.Join(words, " "))
 }
 
 // printStatements shows the statements of an object in both states.

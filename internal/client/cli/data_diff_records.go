@@ -27,12 +27,12 @@ func recordText(r api.DataExportRecord) string {
 	for _, name := range columnsOf(r) {
 		was, hasWas := r.Was[name]
 		is, hasIs := r.Values[name]
-		switch {
-		case r.Op == api.DataExportRecordOpInsert:
+		switch r.Op {
+		case api.DataExportRecordOpInsert:
 			parts = append(parts, name+"="+valueText(is, hasIs))
-		case r.Op == api.DataExportRecordOpDelete:
+		case api.DataExportRecordOpDelete:
 			parts = append(parts, name+"="+valueText(was, hasWas))
-		default:
+		case api.DataExportRecordOpUpdate:
 			parts = append(parts, fmt.Sprintf("%s: %s → %s", name, valueText(was, hasWas), valueText(is, hasIs)))
 		}
 	}

@@ -20,8 +20,11 @@ func differing() []api.DataExportRecord {
 	}
 	return []api.DataExportRecord{
 		{Kind: "start", VersionID: "v7", AgainstVersionID: "v8", CommonVersionID: "v6"},
-		{Kind: "schema", Op: "update", Resource: "main", Table: "orders", Key: "table orders", SQL: "ALTER TABLE orders ADD COLUMN note", Was: map[string]any{"type": "table", "name": "orders", "sql": "CREATE TABLE orders(id)"},
-			Values: map[string]any{"type": "table", "name": "orders", "sql": "CREATE TABLE orders(id,\n note)", "columns_added": []string{"note"}, "columns_removed": []string{}}},
+		{
+			Kind: "schema", Op: "update", Resource: "main", Table: "orders", Key: "table orders", SQL: "ALTER TABLE orders ADD COLUMN note",
+			Was:    map[string]any{"type": "table", "name": "orders", "sql": "CREATE TABLE orders(id)"},
+			Values: map[string]any{"type": "table", "name": "orders", "sql": "CREATE TABLE orders(id,\n note)", "columns_added": []string{"note"}, "columns_removed": []string{}},
+		},
 		{Kind: "schema", Op: "update", Resource: "main", Table: "odd", Key: "table odd\x1b[2J\nDROP TABLE x; --", Was: map[string]any{"type": "table", "name": "odd\x1b[2J\nDROP TABLE x; --", "sql": "x"}, Values: map[string]any{"type": "table", "name": "odd\x1b[2J\nDROP TABLE x; --", "sql": "y"}},
 		{Kind: "row", Op: "update", Resource: "main", Table: "orders", Row: map[string]any{"id": 1}, SQL: "UPDATE orders", Was: map[string]any{"id": 1, "state": "new", "gone": nil}, Values: map[string]any{"id": 1, "state": "sent\n", "note": map[string]any{"$base64": "AAEC"}, "gone": nil}},
 		{Kind: "row", Op: "delete", Resource: "main", Table: "orders", Row: map[string]any{"id": 2}, SQL: "DELETE FROM orders", Was: map[string]any{"id": 2, "state": strings.Repeat("é", 70)}},

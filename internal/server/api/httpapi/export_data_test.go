@@ -132,7 +132,7 @@ func TestDiffData(t *testing.T) {
 	if n != 4 {
 		t.Errorf("%d records", n)
 	}
-	h.do(request{method: "GET", path: path + "?wiht=v-2", outside: true}).wantProblem(400, "unknown_parameter")
+	h.do(request{method: "GET", path: path + "?against=v-2", outside: true}).wantProblem(400, "unknown_parameter")
 	h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-9/data/diff"}).wantProblem(404, "version_not_found")
 	h.do(request{method: "GET", path: path + "?with=v-2", token: deployToken}).wantProblem(403, "forbidden")
 }

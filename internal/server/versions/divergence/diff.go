@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/rowsql"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/durable"
@@ -18,7 +17,10 @@ import (
 // DefaultDiffPages is 256 MiB of pages of 4 KiB of both versions together.
 const DefaultDiffPages = 64 << 10
 
-// diffsTogether is how many diffs run at a time. Each may have heldBytes in memory.
+// DefaultDiffBytes is 192 MiB.
+const DefaultDiffBytes = 192 << 20
+
+// diffsTogether is how many diffs run at a time.
 const diffsTogether = 2
 
 // Diff passes what differs between the data that two versions have now, or what a version changed
@@ -52,7 +54,7 @@ func (d *diff) ended(ctx context.Context, err error) error {
 	if _, known := errors.AsType[*svc.Error](err); err == nil || known || ctx.Err() != nil {
 		return err
 	}
-	d.first.deps.Logger.WarnContext(ctx, "diff of data failed", "version", d.o.Ref.String(), "with", d.o.With, "error", err)
+	d.first.deps.Logger.WarnContext(ctx, "diff of data failed", "version", d.o.String(), "with", d.o.With, "error", err)
 	return svc.Errorf(svc.Unavailable, svc.CodeExportIncomplete, "diff of %s: its data could not be read completely", d.o.Ref).
 		WithHint("start the diff again; the log of the server has the reason").Because(err)
 }
@@ -117,34 +119,6 @@ func (d *diff) run(ctx context.Context) error {
 		}
 	}
 	return d.export.emit(svc.ExportRecord{Kind: svc.ExportEnd})
-}
-
-// states returns the files of both states. Pages that both have from before the fork are known to be
-// equal.
-func (d *diff) states(ctx context.Context) (was, is map[string]branch.Cut, err error) {
-	if d.o.With == "" {
-		m, err := d.first.deps.Records.Load(ctx, d.o.Ref)
-		if err != nil {
-			return nil, nil, err
-		}
-		if m != nil {
-			d.base = base{common: m.Parent.Version, at: m.At, databases: m.Databases}
-		}
-		is, err = d.second.read(ctx, d.base)
-		return d.base.databases, is, err
-	}
-	d.base, err = d.second.baseOf(ctx, d.o.Ref)
-	if errors.Is(err, errUnrelated) || errors.Is(err, errLost) {
-		d.second.out.Reason, d.base, err = reason(err), base{}, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if was, err = d.first.read(ctx, d.base); err != nil {
-		return nil, nil, err
-	}
-	is, err = d.second.read(ctx, d.base)
-	return was, is, err
 }
 
 // wants reports whether a database is part of the diff.

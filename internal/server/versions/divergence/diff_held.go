@@ -43,10 +43,6 @@ type records struct {
 	changes map[string]*change
 }
 
-// heldBytes is how much memory the changed records of one database may need.
-const heldBytes = 192 << 20
-
-//nolint:gochecknoglobals // a constant error
 var errHeld = svc.Errorf(svc.Conflict, svc.CodeDiffTooLarge, "diff: more rows differ than it may hold in memory").
 	WithHint("leave out --rows, compare one table with --table TABLE, or read all of it with svcctl data export")
 
@@ -57,6 +53,7 @@ type held struct {
 	rows   bool // and not only counts
 	twice  bool // a record may come more than once
 	size   int
+	limit  int // of size
 }
 
 func (h *held) of(g group) *records {
@@ -83,7 +80,7 @@ func (h *held) add(was, is *side, placed bool) error {
 	if is != nil {
 		h.hold(is).is = new(is.content)
 	}
-	if h.size > heldBytes {
+	if h.size > h.limit {
 		return errHeld
 	}
 	return nil
@@ -106,7 +103,7 @@ func (h *held) count(was, is *side, together bool) {
 
 // hold returns the record of a side.
 func (h *held) hold(s *side) *change {
-	const each, copies = 200, 4 // of an entry of the map; of values with their names
+	const each, copies = 200, 2 // of an entry of the map; of values, whose size is that of their text in SQL
 	r := h.of(s.group)
 	h.size += each + len(s.id) + copies*s.size
 	if r.changes[s.id] == nil {

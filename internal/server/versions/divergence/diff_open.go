@@ -2,6 +2,7 @@ package divergence
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
@@ -13,6 +14,34 @@ import (
 type pair struct {
 	was, is *replica.Source
 	equal   bool // no page differs
+}
+
+// states returns the files of both states. Pages that both have from before the fork are known to be
+// equal.
+func (d *diff) states(ctx context.Context) (was, is map[string]branch.Cut, err error) {
+	if d.o.With == "" {
+		m, err := d.first.deps.Records.Load(ctx, d.o.Ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m != nil {
+			d.base = base{common: m.Parent.Version, at: m.At, databases: m.Databases}
+		}
+		is, err = d.second.read(ctx, d.base)
+		return d.base.databases, is, err
+	}
+	d.base, err = d.second.baseOf(ctx, d.o.Ref)
+	if errors.Is(err, errUnrelated) || errors.Is(err, errLost) {
+		d.second.out.Reason, d.base, err = reason(err), base{}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if was, err = d.first.read(ctx, d.base); err != nil {
+		return nil, nil, err
+	}
+	is, err = d.second.read(ctx, d.base)
+	return was, is, err
 }
 
 // open opens the databases of both states, and refuses what would read too much.

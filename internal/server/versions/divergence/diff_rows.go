@@ -17,7 +17,7 @@ func (d *diff) database(ctx context.Context, name string, p *pair) error {
 	if p.equal {
 		return nil
 	}
-	h := &held{groups: map[group]*records{}, rows: d.o.Rows}
+	h := &held{groups: map[group]*records{}, rows: d.o.Rows, limit: d.first.deps.DiffBytes}
 	switch name {
 	case volume.SharedDatabase:
 		if err := d.shared(ctx, p, h); err != nil {

@@ -3,6 +3,7 @@ package divergence_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,8 +79,41 @@ func TestDiffUnrelated(t *testing.T) {
 	if records, _, err := w.diff(svc.DataDiff{Ref: ref("v1"), With: "v2"}, small); svc.CodeOf(err) != svc.CodeDiffTooLarge || records != nil {
 		t.Errorf("limit: %v, %v", records, err)
 	}
+	if records, _, err := w.diff(svc.DataDiff{Ref: ref("v1"), With: "v2", Table: "customers"}, small); svc.CodeOf(err) != svc.CodeDiffTooLarge || len(records) > 0 {
+		t.Errorf("limit of a table: %v, %v", records, err)
+	}
 	records, start, err := w.diff(svc.DataDiff{Ref: ref("v1"), With: "v2", Full: true}, small)
 	if d := cmp.Diff([]string{"row shop customers +0 ~0 -1"}, summary(records)); d != "" || err != nil || start.Reason != svc.NoCutUnrelated {
 		t.Error(d, err, start)
+	}
+}
+
+// TestDiffMany: many records are counted without being held, and values beyond the memory of a diff are
+// refused.
+func TestDiffMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.version("v1", "")
+	w.exec("v1", customers, kinds)
+	w.version("v2", "v1")
+	w.exec("v2", "database-shop: WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 409) INSERT INTO customers SELECT i, 'name', zeroblob(9000) FROM n",
+		"sys: WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 10000) INSERT INTO kv_entry(namespace, key, value) SELECT 1, 'session/' || i, x'61' FROM n",
+		"sys: INSERT INTO kv_entry(namespace, key, value) VALUES (1, 'long', zeroblob(70000)), (1, 'k' || char(0) || 'odd', CAST('"+strings.Repeat("t", 70000)+"' AS BLOB))")
+	few := func(d *divergence.Deps) { d.DiffBytes = 4 << 20 }
+	records, _, err := w.diff(svc.DataDiff{Ref: ref("v2")}, few)
+	if d := cmp.Diff([]string{"row shop customers +400 ~0 -0", "key cache  +10003 ~0 -0"}, summary(records)); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if _, _, err := w.diff(svc.DataDiff{Ref: ref("v2"), Rows: true, Table: "customers"}, few); svc.CodeOf(err) != svc.CodeDiffTooLarge || !strings.Contains(svc.AsError(err).Hint, "leave out --rows") {
+		t.Errorf("rows: %v", err)
+	}
+	records, _, err = w.diff(svc.DataDiff{Ref: ref("v2"), Rows: true})
+	if err != nil || len(records) != 10405 {
+		t.Fatalf("%d records, %v", len(records), err)
+	}
+	for _, r := range records {
+		if v, ok := r.Values["value"].(map[string]any); ok && (v["$bytes"] != 70000 || len(fmt.Sprint(v["$sha256"])) != 64) {
+			t.Errorf("%s: %v", r.Key, v)
+		}
 	}
 }

@@ -12,7 +12,7 @@
 // store alone. Nothing shortens it silently: at a limit of its own, which is far higher, or
 // when data are missing, it ends with an error.
 //
-// A diff (Diff) compares the data of two versions as they are now, or of one version with what it
+// A diff (Diff) compares the data of two versions of this moment, or of one version with what it
 // inherited. Rows are the same by their keys, everything else by its names, since each version
 // gives its own ids to namespaces, buckets, queues and Durable Objects. What both wrote alike does not
 // differ. A diff holds the records of one database that differ, up to a limit, and refuses to read

@@ -63,6 +63,8 @@ type Deps struct {
 	ExportPages int
 	// DiffPages is how many pages a diff may read that is not full; 0: DefaultDiffPages.
 	DiffPages int
+	// DiffBytes is how much memory the records of one database that differ may need; 0: DefaultDiffBytes.
+	DiffBytes int
 	HoldLimit time.Duration // of a release, as its plan says
 	Forks     svc.ForkPolicy
 }
@@ -95,7 +97,7 @@ func New(deps Deps) (*Service, error) {
 	}
 	deps.Pages, deps.Time = cmp.Or(deps.Pages, DefaultPages), cmp.Or(deps.Time, DefaultTime)
 	deps.ExportPages = cmp.Or(deps.ExportPages, DefaultExportPages)
-	deps.DiffPages = cmp.Or(deps.DiffPages, DefaultDiffPages)
+	deps.DiffPages, deps.DiffBytes = cmp.Or(deps.DiffPages, DefaultDiffPages), cmp.Or(deps.DiffBytes, DefaultDiffBytes)
 	return &Service{deps: deps, one: make(chan struct{}, 1), exports: make(chan struct{}, 1), diffs: make(chan struct{}, diffsTogether)}, nil
 }
 
