@@ -152,7 +152,10 @@ func TestCommentData(t *testing.T) {
 		holds(t, name, string(got), test.says...)
 	}
 	f := newFake(t, "v6", "v6")
-	if code, _, errs := (runs{}).fake(t, f, "deploy", "--version", "v9", "--wait", "--parent", "v6"); code != kit.ExitOK || len(f.diffs) != 0 {
-		t.Errorf("without a comment: exit %d, asked %v: %s", code, f.diffs, errs)
+	for _, flags := range []string{"", "--no-data-diff --comment-file " + file} {
+		args := append([]string{"deploy", "--version", "v9", "--wait", "--parent", "v6"}, strings.Fields(flags)...)
+		if code, _, errs := (runs{}).fake(t, f, args...); code != kit.ExitOK || len(f.diffs) != 0 {
+			t.Errorf("%s: exit %d, asked %v: %s", flags, code, f.diffs, errs)
+		}
 	}
 }

@@ -19,13 +19,14 @@ import (
 // jobOptions say where the result of a deploy goes beside stdout.
 type jobOptions struct {
 	dotenv, comment string
-	events          bool
+	events, noData  bool
 }
 
 func (o *jobOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.dotenv, "dotenv", "", "write the result to this file as variables, for GitLab's reports:dotenv")
 	f.StringVar(&o.comment, "comment-file", "", "write the result to this file as Markdown, for a comment on a pull request")
+	f.BoolVar(&o.noData, "no-data-diff", false, "leave out of the comment and the summary how many records the version changed since its fork")
 	f.BoolVar(&o.events, "json-events", false, "print one line of JSON for each stage, step, result and error")
 }
 

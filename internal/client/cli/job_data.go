@@ -23,7 +23,7 @@ const (
 // migrations and seeds. c may have no more than the poll ticket of the version. A report does
 // without it where it cannot be read in time: a deploy does not depend on it.
 func (j *job) changedData(ctx context.Context, c *client.Client, v api.Version) {
-	if j.comment == "" && j.env["GITHUB_STEP_SUMMARY"] == "" || parentOf(v) == "" {
+	if j.noData || j.comment == "" && j.env["GITHUB_STEP_SUMMARY"] == "" || parentOf(v) == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, dataWithin)
