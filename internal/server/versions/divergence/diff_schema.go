@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/svcctl/svcctl/internal/data/rowdiff"
 	"github.com/svcctl/svcctl/internal/data/rowsql"
@@ -98,5 +99,27 @@ func find(list []rowdiff.Object, o rowdiff.Object) *rowdiff.Object {
 	return &list[i]
 }
 
-// normal is a statement with one space between its words.
-func normal(sql string) string { return strings.Join(strings.Fields(sql), " ") }
+// normal is a statement with one space between its words. Texts and quoted names stay.
+func normal(sql string) string {
+	var b strings.Builder
+	end, before := rune(0), false // of the text that is open; whether a space is before
+	for _, r := range sql {
+		space := end == 0 && unicode.IsSpace(r)
+		if space && before {
+			continue
+		}
+		before = space
+		switch {
+		case space:
+			r = ' '
+		case end != 0 && r == end:
+			end = 0
+		case end == 0 && r == '[':
+			end = ']'
+		case end == 0 && strings.ContainsRune("'\"`", r):
+			end = r
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

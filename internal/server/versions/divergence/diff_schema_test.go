@@ -81,3 +81,17 @@ func TestDiffVirtual(t *testing.T) {
 		t.Error(d, err)
 	}
 }
+
+// TestDiffSchemaSpaces: spaces between words are no difference, and spaces in texts are one.
+func TestDiffSchemaSpaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.version("v1", "")
+	w.exec("v1", `database-shop: CREATE TABLE text(a DEFAULT 'x  y'); CREATE TABLE "two  spaces"(a); CREATE TABLE same(a,  b); CREATE VIEW seen AS SELECT  "it's",  1`)
+	w.version("v2", "v1")
+	w.exec("v2", "database-shop: DROP TABLE text; CREATE TABLE text(a DEFAULT 'x y'); DROP TABLE same; CREATE TABLE same(a,\n b); DROP VIEW seen; CREATE VIEW seen AS SELECT \"it's\", 1")
+	records, _, err := w.diff(svc.DataDiff{Ref: ref("v2")})
+	if d := cmp.Diff([]string{"schema update shop text table text"}, summary(records)); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}
