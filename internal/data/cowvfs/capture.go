@@ -19,6 +19,7 @@ type capture struct {
 	base     baseFile
 	segments stage
 	notify   func()
+	clock    func() Stamp // of segments that end at no Moment; nil: the time of the system
 
 	staging sync.Mutex // held while frames become a segment, and while the WAL restarts
 
@@ -28,6 +29,7 @@ type capture struct {
 	done   int        // committed frames
 	size   uint32     // of the database, in pages, at the last of them
 	staged int        // frames that are in a segment
+	marks  []mark     // ends of segments after staged, in order
 	last   ltx.Header // of the newest segment, or of the state before the first
 	queue  []Segment  // staged and not shipped
 	taken  int        // how many of queue were returned
@@ -43,8 +45,8 @@ type baseFile interface {
 
 // openCapture continues where the last process ended, or begins at first, which is the state
 // of a file that was never attached.
-func openCapture(path string, base baseFile, first ltx.Header, notify func()) (*capture, error) {
-	c := &capture{wal: path + "-wal", base: base, segments: stage{dir: path + "-ltx"}, notify: notify}
+func openCapture(path string, base baseFile, first ltx.Header, o Capture) (*capture, error) {
+	c := &capture{wal: path + "-wal", base: base, segments: stage{dir: path + "-ltx"}, notify: o.Notify, clock: o.Clock}
 	var err error
 	if c.last, c.queue, err = c.segments.open(); err != nil {
 		return nil, err
@@ -126,6 +128,7 @@ func (c *capture) follow(h indexHeader) (fresh, known bool) {
 // reread reads the frames that h calls committed from the WAL itself, which exists although
 // its end was expected. The caller holds staging and mu.
 func (c *capture) reread(h indexHeader) error {
+	c.marks = nil // a segment may get the time of none: its Moment is not complete then
 	img, err := readWAL(c.wal)
 	if err == nil && (img.salts != h.salts || len(img.pages) < h.frames) {
 		err = fmt.Errorf("the WAL has %d frames, but the wal-index %d", len(img.pages), h.frames)
@@ -150,7 +153,7 @@ func (c *capture) reset(header []byte, fn func() int32) (int32, error) {
 	}
 	g, _ := parseGeneration(header)
 	c.mu.Lock()
-	c.gen, c.pages, c.done, c.staged = generation{}, c.pages[:0], 0, 0
+	c.gen, c.pages, c.done, c.staged, c.marks = generation{}, c.pages[:0], 0, 0, nil
 	c.mu.Unlock()
 	rc := fn()
 	if rc == lib.SQLITE_OK {
@@ -190,7 +193,7 @@ func (c *capture) claimSegment() (Segment, error) {
 	}
 	c.staging.Lock()
 	defer c.staging.Unlock()
-	if err := c.stageEmpty(); err != nil {
+	if err := c.stageEmpty(c.now()); err != nil {
 		return Segment{}, err
 	}
 	s, _ = c.dequeue()

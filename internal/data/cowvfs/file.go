@@ -74,6 +74,9 @@ type Capture struct {
 	// Notify, if not nil, is called after a commit, on the writer's goroutine. It
 	// must not block and not use the connection.
 	Notify func()
+	// Clock, if not nil, gives the headers of segments that end at no Moment their stamps. It must
+	// not block and not use the file.
+	Clock func() Stamp
 }
 
 // File is an attached database file. Its methods may be called from any goroutine.
@@ -209,7 +212,7 @@ func (f *File) openCapture(o Capture) error {
 			return err
 		}
 	}
-	c, err := openCapture(f.path, f, first, o.Notify)
+	c, err := openCapture(f.path, f, first, o)
 	f.capture = c
 	return err
 }

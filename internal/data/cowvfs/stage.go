@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/superfly/ltx"
 
@@ -94,27 +93,18 @@ func (s stage) keep(h ltx.Header) error {
 	return atomicfile.Replace(filepath.Join(s.dir, positionName), b, 0o600)
 }
 
-// stageLocked makes one segment of the committed frames that are not staged. The caller holds
-// staging.
+// stageLocked makes segments of the committed frames that are not staged: one to each mark, and one
+// of the rest. The caller holds staging.
 func (c *capture) stageLocked() error {
-	c.mu.Lock()
-	p := plan{gen: c.gen, from: c.staged, to: c.done, pages: c.pages[c.staged:c.done], last: c.last, size: c.size}
-	lost := c.lost
-	c.mu.Unlock()
-	if lost != nil || p.from == p.to {
-		return lost
-	}
-	if err := c.write(p); err != nil {
-		return fmt.Errorf("stage transaction %s: %w", p.last.MaxTXID+1, err)
-	}
-	return nil
+	c.markRest()
+	return c.stageMarked()
 }
 
 // stageEmpty makes a segment with the unchanged first page or, if it is the very first, with
 // every page. All committed frames are staged, and the caller holds staging.
-func (c *capture) stageEmpty() error {
+func (c *capture) stageEmpty(at Stamp) error {
 	c.mu.Lock()
-	p := plan{gen: c.gen, from: c.staged, to: c.staged, last: c.last, size: c.last.Commit, same: fromBase}
+	p := plan{gen: c.gen, from: c.staged, to: c.staged, last: c.last, size: c.last.Commit, same: fromBase, at: at}
 	for i, page := range c.pages[:c.done] {
 		if page == 1 {
 			p.same = i
@@ -145,6 +135,7 @@ type plan struct {
 	last     ltx.Header // of the previous segment
 	size     uint32     // of the database in pages
 	same     int        // when from equals to: the frame of the first page, or fromBase
+	at       Stamp
 }
 
 // source is where a page of a segment is read from.
@@ -158,11 +149,11 @@ const (
 	zeroes   = -2 // the database grew by a page that was never written
 )
 
-func (p *plan) header(now time.Time) ltx.Header {
+func (p *plan) header() ltx.Header {
 	id := p.last.MaxTXID + 1
 	h := ltx.Header{
 		Version: ltx.Version, Flags: ltx.HeaderFlagNoChecksum, PageSize: p.gen.pageSize, Commit: p.size,
-		MinTXID: id, MaxTXID: id, Timestamp: now.UnixMilli(),
+		MinTXID: id, MaxTXID: id, Timestamp: p.at.Time, NodeID: p.at.Node,
 		WALOffset: p.gen.offset(p.from), WALSize: p.gen.offset(p.to) - p.gen.offset(p.from),
 	}
 	h.WALSalt1, h.WALSalt2 = p.gen.salts.words()
@@ -200,7 +191,7 @@ func (p *plan) sources() []source {
 
 // write writes the segment's file, and then adds it to the queue.
 func (c *capture) write(p plan) error {
-	h := p.header(time.Now())
+	h := p.header()
 	wal, err := os.Open(c.wal)
 	if p.from == p.to && p.same == fromBase && errors.Is(err, fs.ErrNotExist) {
 		wal, err = nil, nil // not needed
@@ -216,6 +207,9 @@ func (c *capture) write(p plan) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last, c.staged = h, p.to
+	if p.from < p.to {
+		c.marks = c.marks[1:]
+	}
 	c.queue = append(c.queue, Segment{TXID: h.MaxTXID, Path: c.segments.path(h.MaxTXID), Bytes: n, Pages: h.Commit})
 	return nil
 }
