@@ -101,7 +101,7 @@ func (h *holder) free(b Blob, broken map[svc.Ref]error) (since time.Time, ok boo
 		}
 	}
 	if d, known := h.unreferenced[b]; known && broken[h.ref] == nil {
-		earlier(d.since)
+		earlier(d.since.Add(h.keep.Longest())) // a kept point of h may name it until then
 	}
 	if !h.wanted() {
 		earlier(h.blobsReleased())

@@ -24,10 +24,25 @@ type File struct {
 	Max      uint64    `json:"max"`
 	Size     int64     `json:"size"`     // bytes; an object of another size is torn
 	Modified time.Time `json:"modified"` // by the object store; zero in manifests
+
+	// Pack, if not "", is the key of the history object that has the file, at Off.
+	Pack string `json:"pack,omitempty"`
+	Off  int64  `json:"off,omitempty"`
 }
 
-// Key is the name of the file's object.
+// Object is the key of the object that has the file.
+func (f File) Object() string {
+	if f.Pack != "" {
+		return f.Pack
+	}
+	return f.Key()
+}
+
+// Key is the name of the file's object; of a file in a history object a name that is as unique.
 func (f File) Key() string {
+	if f.Pack != "" {
+		return fmt.Sprintf("%s#%d", f.Pack, f.Off)
+	}
 	return fmt.Sprintf("%s/ltx/%04x/%016x-%016x.ltx", f.Prefix, f.Level, f.Min, f.Max)
 }
 
@@ -48,6 +63,9 @@ func ParseKey(key string) (f File, ok bool) {
 	}
 	return f, true
 }
+
+// databaseOf is the name of the database with a prefix.
+func databaseOf(prefix string) string { return prefix[strings.LastIndexByte(prefix, '/')+1:] }
 
 // DatabasePrefix is the key prefix of a database's log.
 func DatabasePrefix(v svc.Ref, database string) string { return v.String() + "/db/" + database }

@@ -26,7 +26,7 @@ func (s *Store) Live(ctx context.Context, project string) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	live := all.live()
+	live := all.live(s.grace)
 	return live, live.err()
 }
 
@@ -45,11 +45,11 @@ func (l *Live) err() error {
 	return errors.Join(errs...)
 }
 
-func (all survey) live() *Live {
+func (all survey) live(grace time.Duration) *Live {
 	l := &Live{pins: map[id][]svc.Ref{}, released: map[id]time.Time{}, broken: map[svc.Ref]error{}}
 	for _, m := range all {
 		if m.wanted() {
-			l.pin(m)
+			l.pin(m, grace)
 		} else {
 			at := m.released()
 			m.eachInherited(func(f File) { l.released[f.id()] = later(l.released[f.id()], at) })
@@ -64,8 +64,8 @@ func (all survey) live() *Live {
 }
 
 // pin adds the files that a wanted version needs.
-func (l *Live) pin(m *member) {
-	need, err := m.needs()
+func (l *Live) pin(m *member, grace time.Duration) {
+	need, err := m.needs(grace)
 	if err != nil {
 		l.broken[m.ref] = err
 		need = m.everything()

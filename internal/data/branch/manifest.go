@@ -39,25 +39,36 @@ type VersionCut struct {
 	Warm      string         `json:"warm"` // for svc.Forked; "" when the parent's files cannot be used
 }
 
-// manifestVersion is the format written; readers reject newer ones.
-const manifestVersion = 1
+// manifestVersion is the format written, packedVersion that of a manifest with files in history objects, so
+// that programs that do not know them reject it; readers reject newer ones.
+const (
+	manifestVersion = 1
+	packedVersion   = 2
+)
 
 type wireManifest struct {
 	V         int                     `json:"v"`
 	Parent    string                  `json:"parent"`
 	ForkID    string                  `json:"fork_id"`
 	At        time.Time               `json:"at"`
-	Src       []string                `json:"src"` // prefixes, named by index from base
+	Src       []string                `json:"src"`             // prefixes, named by index from base
+	Packs     []string                `json:"packs,omitempty"` // keys of history objects, the same
 	Databases map[string]wireDatabase `json:"stores"`
 }
 
 type wireDatabase struct {
-	Kind     string     `json:"kind"`
-	PageSize int        `json:"page_size"`
-	ForkTXID uint64     `json:"fork_txid"`
-	Base     [][5]int64 `json:"base"`             // src, level, min, max, size
-	Origins  []Origin   `json:"origins,omitzero"` // nil (not known) differs from empty
+	Kind     string    `json:"kind"`
+	PageSize int       `json:"page_size"`
+	ForkTXID uint64    `json:"fork_txid"`
+	Base     [][]int64 `json:"base"`             // src, level, min, max, size; of a file in a history object also its pack and offset
+	Origins  []Origin  `json:"origins,omitzero"` // nil (not known) differs from empty
 }
+
+// The lengths of a row of wireDatabase.Base.
+const (
+	plainRow  = 5
+	packedRow = 7
+)
 
 // MarshalJSON writes the compact form: prefixes once, files as number rows.
 func (m *Manifest) MarshalJSON() ([]byte, error) {
@@ -65,15 +76,24 @@ func (m *Manifest) MarshalJSON() ([]byte, error) {
 	for _, base := range m.Databases {
 		for _, f := range base.Files {
 			w.Src = append(w.Src, f.Prefix)
+			if f.Pack != "" {
+				w.V, w.Packs = packedVersion, append(w.Packs, f.Pack)
+			}
 		}
 	}
 	slices.Sort(w.Src)
-	w.Src = slices.Compact(w.Src)
+	slices.Sort(w.Packs)
+	w.Src, w.Packs = slices.Compact(w.Src), slices.Compact(w.Packs)
 	for name, base := range m.Databases {
-		rows := make([][5]int64, 0, len(base.Files))
+		rows := make([][]int64, 0, len(base.Files))
 		for _, f := range base.Files {
 			src, _ := slices.BinarySearch(w.Src, f.Prefix)
-			rows = append(rows, [5]int64{int64(src), int64(f.Level), int64(f.Min), int64(f.Max), f.Size}) //nolint:gosec // transaction numbers count up from 1
+			row := []int64{int64(src), int64(f.Level), int64(f.Min), int64(f.Max), f.Size} //nolint:gosec // transaction numbers count up from 1
+			if f.Pack != "" {
+				pack, _ := slices.BinarySearch(w.Packs, f.Pack)
+				row = append(row, int64(pack), f.Off)
+			}
+			rows = append(rows, row)
 		}
 		w.Databases[name] = wireDatabase{Kind: base.Kind, PageSize: base.PageSize, ForkTXID: base.TXID, Base: rows, Origins: base.Origins}
 	}
@@ -86,7 +106,7 @@ func (m *Manifest) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	if w.V != manifestVersion {
+	if w.V != manifestVersion && (w.V != packedVersion || len(w.Packs) == 0) {
 		return fmt.Errorf("branch manifest has format %d; this program reads %d", w.V, manifestVersion)
 	}
 	parent, rest, ok := splitKey(w.Parent + "/")
@@ -97,7 +117,7 @@ func (m *Manifest) UnmarshalJSON(data []byte) error {
 	for name, s := range w.Databases {
 		base := DatabaseBase{Kind: s.Kind, PageSize: s.PageSize, TXID: s.ForkTXID, Origins: s.Origins}
 		for _, row := range s.Base {
-			f, err := fileOf(row, w.Src)
+			f, err := fileOf(row, w.Src, w.Packs)
 			if err != nil {
 				return fmt.Errorf("database %s: %w", name, err)
 			}
@@ -108,7 +128,10 @@ func (m *Manifest) UnmarshalJSON(data []byte) error {
 	return m.check()
 }
 
-func fileOf(row [5]int64, src []string) (File, error) {
+func fileOf(row []int64, src, packs []string) (File, error) {
+	if len(row) != plainRow && len(row) != packedRow {
+		return File{}, fmt.Errorf("a file row has %d numbers", len(row))
+	}
 	for _, n := range row {
 		if n < 0 {
 			return File{}, fmt.Errorf("a file row has the negative number %d", n)
@@ -117,7 +140,14 @@ func fileOf(row [5]int64, src []string) (File, error) {
 	if row[0] >= int64(len(src)) {
 		return File{}, fmt.Errorf("a file row has source %d of %d", row[0], len(src))
 	}
-	return File{Prefix: src[row[0]], Level: int(row[1]), Min: uint64(row[2]), Max: uint64(row[3]), Size: row[4]}, nil //nolint:gosec // not negative
+	f := File{Prefix: src[row[0]], Level: int(row[1]), Min: uint64(row[2]), Max: uint64(row[3]), Size: row[4]} //nolint:gosec // not negative
+	if len(row) == packedRow {
+		if row[5] >= int64(len(packs)) {
+			return File{}, fmt.Errorf("a file row has history object %d of %d", row[5], len(packs))
+		}
+		f.Pack, f.Off = packs[row[5]], row[6]
+	}
+	return f, nil
 }
 
 // check verifies that each database can be restored from its files, and that no

@@ -3,7 +3,6 @@ package branch
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -50,7 +49,7 @@ func (m *member) released() time.Time {
 func (m *member) byDatabase() map[string][]File {
 	databases := map[string][]File{}
 	for _, f := range m.files {
-		name := f.Prefix[strings.LastIndexByte(f.Prefix, '/')+1:]
+		name := databaseOf(f.Prefix)
 		databases[name] = append(databases[name], f)
 	}
 	if m.manifest != nil {
@@ -64,10 +63,10 @@ func (m *member) byDatabase() map[string][]File {
 // needs returns the files that a wanted version requires: those of its manifest
 // and of its record's cut, every file of its own that is not dead, its current
 // restore plans, and the newest level 0 file of each database, which gives its
-// position. It fails when the version could not be restored without its dead
+// position, and what the points of its history need. It fails when the version could not be restored without its dead
 // files: then the dead lists are wrong and nothing of the version may be deleted.
-func (m *member) needs() (map[id]bool, error) {
-	need := map[id]bool{}
+func (m *member) needs(grace time.Duration) (map[id]bool, error) {
+	need := m.findPast(grace).files
 	m.eachInherited(func(f File) { need[f.id()] = true })
 	m.record.eachCut(func(f File) { need[f.id()] = true })
 	for database, files := range m.byDatabase() {
@@ -83,7 +82,9 @@ func (m *member) needs() (map[id]bool, error) {
 			return nil, fmt.Errorf("plan database %s of %s without its dead files: %w", database, m.ref, err)
 		}
 		for _, f := range alive {
-			need[f.id()] = true
+			if f.Pack == "" {
+				need[f.id()] = true
+			}
 		}
 	}
 	return need, nil
@@ -109,8 +110,25 @@ func (r *Record) eachCut(do func(File)) {
 	}
 }
 
-// eachFile calls do for every file of a manifest, which may be nil.
+// eachFile calls do for every file of a manifest, which may be nil, that is an object of its own.
 func (m *Manifest) eachFile(do func(File)) {
+	m.each(func(f File) {
+		if f.Pack == "" {
+			do(f)
+		}
+	})
+}
+
+// eachPack calls do for every file of a manifest, which may be nil, in a history object.
+func (m *Manifest) eachPack(do func(File)) {
+	m.each(func(f File) {
+		if f.Pack != "" {
+			do(f)
+		}
+	})
+}
+
+func (m *Manifest) each(do func(File)) {
 	if m == nil {
 		return
 	}

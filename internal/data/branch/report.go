@@ -13,7 +13,7 @@ import (
 // that its inherited files are unknown.
 var ErrManifestLost = errors.New("the manifest of a fork is missing")
 
-// Object is one log file or blob in a Report.
+// Object is one log file, history object or blob in a Report.
 type Object struct {
 	Version  svc.Ref
 	Key      string
@@ -39,7 +39,7 @@ type Usage struct {
 	Version  svc.Ref
 	State    State         // "" without a record
 	Forked   time.Time     // when its manifest was stored; zero without one
-	Live     svc.Amount    // its own log files and blobs that it needs itself
+	Live     svc.Amount    // its own log files, history and blobs that it needs itself
 	Pinned   svc.Amount    // needed by other versions only
 	PinnedBy []Pin         // those other versions; an object may have several
 	Waiting  svc.Amount    // unwanted, within the grace
@@ -69,10 +69,11 @@ func (r *Report) ownerChanged() bool {
 	return false
 }
 
-// classify reports on all files and blobs. unlisted are unwanted files in no dead
+// classify reports on all files, history and blobs. unlisted are unwanted files in no dead
 // list, by version.
 func (all survey) classify(grace time.Duration) (report *Report, unlisted map[svc.Ref][]string) {
-	live := all.live()
+	live := all.live(grace)
+	packs, released := all.pinnedPacks()
 	report, unlisted = &Report{Broken: live.broken}, map[svc.Ref][]string{}
 	for _, m := range all {
 		usage := m.usage()
@@ -97,6 +98,7 @@ func (all survey) classify(grace time.Duration) (report *Report, unlisted map[sv
 			report.unwanted(o, &usage)
 		}
 		all.classifyBlobs(m, grace, report, &usage)
+		m.classifyHistory(packs, released, grace, report, &usage)
 		report.Versions = append(report.Versions, usage)
 	}
 	if lost := all.lostManifests(); len(lost) > 0 {

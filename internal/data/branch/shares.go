@@ -2,21 +2,31 @@ package branch
 
 import (
 	"slices"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // share adds to the report which objects versions need together: Usage.Inherited and
 // Usage.Alone.
-func (all survey) share(r *Report) {
+func (all survey) share(r *Report, grace time.Duration) {
 	of := make(map[svc.Ref]*Usage, len(r.Versions))
 	for i := range r.Versions {
 		of[r.Versions[i].Version] = &r.Versions[i]
 	}
-	live := all.live()
+	live := all.live(grace)
+	packs, _ := all.pinnedPacks()
 	for _, m := range all {
 		for _, f := range m.files {
 			count(of, m.ref, f.Size, live.pins[f.id()])
+		}
+		kept := m.findPast(grace).packs
+		for _, h := range m.hists {
+			by := packs[h.Key()]
+			if kept[h.Key()] {
+				by = append([]svc.Ref{m.ref}, by...)
+			}
+			count(of, m.ref, h.Size, by)
 		}
 		others := all.holders(m.ref)
 		for _, stored := range m.blobs {

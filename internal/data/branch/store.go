@@ -161,3 +161,18 @@ func (s *Store) Logs(ctx context.Context, v svc.Ref) (map[string][]objstore.Info
 	}
 	return logs, nil
 }
+
+// Objects lists all objects of the databases of a version, log files and history, by database.
+func (s *Store) Objects(ctx context.Context, v svc.Ref) (map[string][]objstore.Info, error) {
+	prefix := v.String() + "/db/"
+	infos, err := objstore.ListAll(ctx, s.data, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("list databases of %s: %w", v, err)
+	}
+	there := map[string][]objstore.Info{}
+	for _, info := range infos {
+		name, _, _ := strings.Cut(info.Key[len(prefix):], "/")
+		there[name] = append(there[name], info)
+	}
+	return there, nil
+}

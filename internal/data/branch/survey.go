@@ -30,6 +30,8 @@ type member struct {
 	dead       map[id]time.Time
 	lists      []deadList
 	others     svc.Amount // unknown objects
+	hists      []Hist
+	keep       History
 
 	blobs        []storedBlob
 	unreferenced map[Blob]unreference // recorded by this version, of its own blobs and of its ancestors'
@@ -50,6 +52,9 @@ func (f File) id() id { return id{f.Prefix, f.Level, f.Min, f.Max} }
 // inspect surveys a project and adds what the registry says of its versions.
 func (s *Store) inspect(ctx context.Context, project string, o SweepOptions) (survey, error) {
 	found, err := s.survey(ctx, project)
+	for _, m := range found {
+		m.keep = o.History
+	}
 	if err != nil || o.Registry == nil {
 		return found, err
 	}
@@ -66,7 +71,7 @@ func (s *Store) inspect(ctx context.Context, project string, o SweepOptions) (su
 				return nil, err
 			}
 			m = found.of(v)
-			m.manifest, m.lost = there, there == nil
+			m.manifest, m.lost, m.keep = there, there == nil, o.History
 		}
 		if m != nil && (r.Wanted || !m.ownedElsewhere(o.Node)) {
 			m.registered = &r
@@ -125,6 +130,7 @@ func (m *member) note(rest string, info objstore.Info) {
 		m.listedRecord = true
 	case rest == "branch.json":
 		m.listedManifest, m.forked = true, info.Modified
+	case !isLog && m.noteHist(info):
 	case !isLog && !m.noteBlob(info):
 		m.others.Add(info.Size)
 	case !isLog:
@@ -133,6 +139,19 @@ func (m *member) note(rest string, info objstore.Info) {
 		f.Size, f.Modified = info.Size, info.Modified
 		m.files = append(m.files, f)
 	}
+}
+
+// noteHist adds a history object of the listing. It reports false for other objects.
+func (m *member) noteHist(info objstore.Info) bool {
+	h, ok := ParseHist(info.Key)
+	if ok {
+		h.Prefix, h.Size, h.Modified = m.intern(h.Prefix), info.Size, info.Modified
+		if n := len(m.hists); n > 0 && m.hists[n-1].Prefix == h.Prefix {
+			h.Prefix = m.hists[n-1].Prefix
+		}
+		m.hists = append(m.hists, h)
+	}
+	return ok
 }
 
 // intern returns a copy of prefix that does not keep its key in memory: a listing
@@ -154,7 +173,7 @@ func (s *Store) readAll(ctx context.Context, found survey, lists []objstore.Info
 	work, reading := errgroup.WithContext(ctx)
 	work.SetLimit(width)
 	for _, m := range found {
-		if reading.Err() == nil && (m.listedRecord || m.listedManifest || len(m.files)+len(m.blobs) > 0) {
+		if reading.Err() == nil && (m.listedRecord || m.listedManifest || len(m.files)+len(m.blobs)+len(m.hists) > 0) {
 			work.Go(func() error { return s.readMember(reading, m) })
 		}
 	}

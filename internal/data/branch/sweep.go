@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,6 +24,8 @@ type SweepOptions struct {
 	// Node is the sweeping node. A version that another node owns is wanted, since it
 	// is that node's registry that knows the version. "" when no other node exists.
 	Node string
+	// History is how long the points of wanted versions are kept.
+	History History
 }
 
 // Registered is what the registry says of a version.
@@ -58,7 +61,7 @@ func (s *Store) Sweep(ctx context.Context, project string, o SweepOptions) (*Rep
 	if o.DryRun {
 		report.Marked = found.toMark()
 		if o.Shares {
-			found.share(report)
+			found.share(report, s.grace)
 		}
 		return report, nil
 	}
@@ -190,6 +193,11 @@ func (s *Store) deleteLeftovers(ctx context.Context, found survey, began time.Ti
 			}
 		}
 		old, left := m.oldLists(there, s.grace)
+		for _, h := range m.hists {
+			if !goneKeys[h.Key()] {
+				left++
+			}
+		}
 		if len(old) > 0 {
 			if err := s.data.Delete(ctx, old...); err != nil {
 				return fmt.Errorf("delete dead lists of %s: %w", m.ref, err)
@@ -206,14 +214,19 @@ func (s *Store) deleteLeftovers(ctx context.Context, found survey, began time.Ti
 	return nil
 }
 
-// oldLists returns the dead lists without a file that exists, and the number of
-// the others.
+// oldLists returns the dead lists that name no file that exists and is in no older list, and the number
+// of the others. History keeps dead files for days, and each opening of their version lists them again.
 func (m *member) oldLists(there map[id]bool, grace time.Duration) (old []string, left int) {
+	there = maps.Clone(there)
+	slices.SortFunc(m.lists, func(a, b deadList) int { return a.since.Compare(b.since) })
 	for _, list := range m.lists {
 		if list.namesAny(there) || time.Since(list.since) < grace {
 			left++
 		} else {
 			old = append(old, list.key)
+		}
+		for _, name := range list.names {
+			delete(there, name)
 		}
 	}
 	return old, left
@@ -233,7 +246,7 @@ func (s *Store) purge(ctx context.Context, m *member, began time.Time, report *R
 			}
 		}
 	}
-	if m.record != nil || len(m.files)+len(m.lists)+len(m.blobs)+len(m.blobLists) > 0 {
+	if m.record != nil || len(m.files)+len(m.hists)+len(m.lists)+len(m.blobs)+len(m.blobLists) > 0 {
 		report.Removed = append(report.Removed, m.ref)
 	}
 	return nil
