@@ -50,6 +50,10 @@ func (l *Log) Compact(ctx context.Context, p Policy) (Result, error) {
 	p.SnapshotRatio = cmp.Or(p.SnapshotRatio, 1)
 	var res Result
 	err := l.Fenced()
+	var packErr error
+	if err == nil && l.past != nil { // merges continue after a failure, and level 0 stays
+		packErr = l.pack(ctx, p)
+	}
 	for err == nil {
 		inputs, level := l.nextMerge(p)
 		if inputs == nil {
@@ -61,7 +65,7 @@ func (l *Log) Compact(ctx context.Context, p Policy) (Result, error) {
 		}
 	}
 	res.Superseded = l.superseded()
-	return res, err
+	return res, errors.Join(err, packErr)
 }
 
 // nextMerge returns the next merge that is due, nil for none.
@@ -157,14 +161,14 @@ func (l *Log) superseded() []string {
 	c := coverOf(l.own)
 	var keys []string
 	for _, f := range l.own {
-		if _, over := c.since(f); over && !l.reported[f.Key()] {
+		if _, over := c.since(f); over && !l.unpacked(f) && !l.reported[f.Key()] {
 			l.reported[f.Key()] = true
 			keys = append(keys, f.Key())
 		}
 	}
 	l.own = slices.DeleteFunc(l.own, func(f branch.File) bool {
 		since, over := c.since(f)
-		return over && time.Since(since) > l.keep
+		return over && !l.unpacked(f) && time.Since(since) > l.keep
 	})
 	return keys
 }

@@ -130,12 +130,32 @@ func headerOf(f branch.File, head []byte) (ltx.Header, error) {
 // readRange reads a part of a file, with n -1 the rest, and checks the file's size. A body that ends
 // early is a failure of the object store, not damage of the file.
 func readRange(ctx context.Context, b objstore.Bucket, f branch.File, off, n int64) ([]byte, error) {
+	if f.Pack != "" {
+		return readPacked(ctx, b, f, off, n)
+	}
 	data, info, err := objstore.Read(ctx, b, f.Key(), off, n)
 	switch {
 	case errors.Is(err, objstore.ErrShort) || errors.Is(err, objstore.ErrNotExist):
 		return nil, &CorruptError{f.Key(), err}
 	case (err == nil || errors.Is(err, objstore.ErrTorn)) && info.Size != f.Size:
 		return nil, corrupt(f, "it has %d bytes, want %d", info.Size, f.Size)
+	case err != nil:
+		return nil, fmt.Errorf("read log file: %w", err)
+	}
+	return data, nil
+}
+
+// readPacked is readRange for a file in a history object.
+func readPacked(ctx context.Context, b objstore.Bucket, f branch.File, off, n int64) ([]byte, error) {
+	if n < 0 {
+		n = f.Size - off
+	}
+	data, info, err := objstore.Read(ctx, b, f.Pack, f.Off+off, n)
+	switch {
+	case errors.Is(err, objstore.ErrShort) || errors.Is(err, objstore.ErrNotExist):
+		return nil, &CorruptError{f.Key(), err}
+	case (err == nil || errors.Is(err, objstore.ErrTorn)) && info.Size < f.Off+f.Size:
+		return nil, corrupt(f, "its history object has %d bytes", info.Size)
 	case err != nil:
 		return nil, fmt.Errorf("read log file: %w", err)
 	}

@@ -33,8 +33,10 @@ type Config struct {
 	TempDir string // for merged files before their upload; os.TempDir when ""
 	// Keep is how long plans may use a superseded file, 10 min when 0. It must be far
 	// shorter than the grace of branch.Store.
-	Keep   time.Duration
-	Logger *slog.Logger
+	Keep time.Duration
+	// History has Compact write history objects before level 0 files are superseded.
+	History bool
+	Logger  *slog.Logger
 }
 
 // Log is the log of one database. One process appends to it at a time.
@@ -57,6 +59,7 @@ type Log struct {
 	pending  *pending
 	fenced   error
 	reported map[string]bool // superseded keys that Compact returned already
+	past     *packed         // nil without history
 }
 
 // Open reads the state of the log: one listing, and one request for the slot after the
@@ -68,6 +71,9 @@ func Open(ctx context.Context, c Config) (*Log, error) {
 	l := &Log{
 		bucket: c.Bucket, prefix: c.Prefix, tempDir: c.TempDir, log: c.Logger,
 		keep: cmp.Or(c.Keep, 10*time.Minute), reported: map[string]bool{},
+	}
+	if c.History {
+		l.past = &packed{}
 	}
 	l.base.Origins = []branch.Origin{} // a root has none
 	if c.Base != nil {
