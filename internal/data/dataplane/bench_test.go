@@ -30,7 +30,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	s3test.Main(m, map[string]svctest.Role{openerRole: runOpener, hostRoleName: runHostRole})
+	s3test.Main(m, map[string]svctest.Role{openerRole: runOpener, hostRoleName: runHostRole, pastRoleName: runPastRole})
 }
 
 // figures are measurements by name.

@@ -37,6 +37,10 @@ type Config struct {
 	// SyncFile syncs the content of a WAL to disk; nil: fdatasync.
 	SyncFile func(*os.File) error
 
+	// History makes points: moments of all shareable databases that are kept in the past of the version.
+	History bool
+	Now     func() time.Time // for the times of points; nil: time.Now
+
 	Sync   bool          // a write returns when the log has it [D49]
 	Window time.Duration // how long a write waits to be shipped, if not Sync; 0: DefaultWindow
 
@@ -58,6 +62,9 @@ func (c *Config) check() error {
 		return errors.New("open data of a version: a directory, a bucket, a branch store, a logger and an owner are required")
 	}
 	c.CompactAfter = cmp.Or(c.CompactAfter, compactAfter)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	if c.SyncFile == nil {
 		c.SyncFile = syncFile
 	}

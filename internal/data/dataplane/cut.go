@@ -111,6 +111,7 @@ func (v *Volumes) stageAll(ctx context.Context, whole bool) (*Staged, error) {
 		return !whole && isOwn(db.name)
 	})
 	points := map[string]cutPoint{}
+	v.pointHeld(false)
 	for _, db := range dbs {
 		txid, err := db.file.Stage()
 		if err != nil {

@@ -33,6 +33,7 @@ type database struct {
 	log     *replica.Log
 	file    *cowvfs.File
 	ship    *shipper
+	began   replica.TXID // where the log ended when this process opened it
 	disk    disk
 	warm    *warmPages // while pages are read from the parent's file; else nil
 

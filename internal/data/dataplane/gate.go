@@ -117,7 +117,7 @@ func (g *gate) acquire(ctx context.Context) (release func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	for !g.close(ctx) {
+	for !g.close(ctx, gateHold) {
 		g.open()
 		select {
 		case <-time.After(gatePause):
@@ -129,8 +129,23 @@ func (g *gate) acquire(ctx context.Context) (release func(), err error) {
 	return func() { g.open(); <-g.turn }, nil
 }
 
-// close holds new writers and reports whether the others have left within gateHold.
-func (g *gate) close(ctx context.Context) bool {
+// try is acquire with one attempt, which holds new writers for at most hold.
+func (g *gate) try(ctx context.Context, hold time.Duration) (release func(), ok bool) {
+	select {
+	case g.turn <- struct{}{}:
+	default:
+		return nil, false
+	}
+	ok = g.close(ctx, hold)
+	release = func() { g.open(); <-g.turn }
+	if !ok {
+		release()
+	}
+	return release, ok
+}
+
+// close holds new writers and reports whether the others have left within hold.
+func (g *gate) close(ctx context.Context, hold time.Duration) bool {
 	g.mu.Lock()
 	g.shut = make(chan struct{})
 	if g.writers == 0 {
@@ -143,7 +158,7 @@ func (g *gate) close(ctx context.Context) bool {
 	select {
 	case <-empty:
 		return true
-	case <-time.After(gateHold):
+	case <-time.After(hold):
 	case <-ctx.Done():
 	}
 	return false

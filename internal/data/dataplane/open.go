@@ -90,7 +90,7 @@ func (db *database) openClaimed(ctx context.Context) error {
 		}
 		db.ship.current = &seg
 	}
-	if err := db.ship.drain(ctx); err != nil {
+	if _, err := db.ship.drain(ctx, false); err != nil {
 		err = errors.Join(err, db.close())
 		if errors.Is(err, replica.ErrFenced) { // the old owner appended once more
 			err = errors.Join(err, cowvfs.Remove(db.path))
@@ -107,10 +107,11 @@ func (db *database) open(ctx context.Context) (err error) {
 	if db.log, err = replica.Open(ctx, replica.Config{
 		Bucket: v.cfg.Bucket, Prefix: branch.DatabasePrefix(v.cfg.Ref, db.name), Base: db.base, New: v.grant.New,
 		TempDir: v.cache.temp(), Keep: v.cfg.Branches.Keep(), Logger: v.cfg.Logger,
+		History: v.cfg.History && !isOwn(db.name),
 	}); err != nil {
 		return err
 	}
-	db.ship = newShipper(db)
+	db.began, db.ship = db.log.Position(), newShipper(db)
 	if err := db.trust(); err != nil {
 		return err
 	}
@@ -154,6 +155,9 @@ func (db *database) attachOnce(ctx context.Context) error {
 	o := cowvfs.Options{
 		Path: db.path, Capture: &cowvfs.Capture{TXID: pos, Notify: db.ship.committed}, Logger: db.volumes.cfg.Logger,
 		WALRoom: db.volumes.room.wal,
+	}
+	if db.volumes.cfg.History {
+		o.Capture.Clock = db.volumes.history.segment
 	}
 	src, err := db.missing(ctx, pos)
 	if err != nil {

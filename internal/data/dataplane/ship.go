@@ -28,6 +28,7 @@ type shipper struct {
 	db   *database
 	wake chan struct{} // holds a token when a commit is pending
 	rush chan struct{} // holds a token when the window must not be waited for
+	soon chan struct{} // holds a token when a point must be shipped without waiting for the window
 	done chan struct{} // closed when run has returned
 
 	mu               sync.Mutex // guards the fields below
@@ -35,14 +36,16 @@ type shipper struct {
 	since            time.Time     // lower bound of the time of unshipped commits; zero without one
 	moved            chan struct{} // closed when shipped or failing changes
 	failing          error         // of the last attempt, nil after a success
+	point            staged        // what the newest point covers
 
+	rushed  bool            // the last wait ended by rush; only run uses it
 	current *cowvfs.Segment // next segment to ship; only run uses it
 	fresh   int             // appended since the last compaction; only run uses it
 }
 
 func newShipper(db *database) *shipper {
 	return &shipper{
-		db: db, wake: make(chan struct{}, 1), rush: make(chan struct{}, 1),
+		db: db, wake: make(chan struct{}, 1), rush: make(chan struct{}, 1), soon: make(chan struct{}, 1),
 		done: make(chan struct{}), moved: make(chan struct{}),
 	}
 }
@@ -62,6 +65,16 @@ func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
+	}
+}
+
+// taken takes the token of c, if it holds one.
+func taken(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -201,21 +214,29 @@ func (p *shipper) awaitWindow(ctx context.Context) bool {
 	}
 	t := time.NewTimer(time.Until(since.Add(p.db.volumes.cfg.Window)))
 	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-p.rush:
-	case <-ctx.Done():
+	p.rushed = false
+	for {
+		select {
+		case <-t.C:
+		case <-p.soon:
+			if _, waits := p.waiting(); !waits {
+				continue // that point is shipped
+			}
+		case <-p.rush:
+			p.rushed = true
+		case <-ctx.Done():
+		}
+		p.rushed = taken(p.rush) || p.rushed
+		return true
 	}
-	return true
 }
 
 // shipAll ships everything committed when it begins, and retries until it succeeds. It returns
 // false when ctx has ended or ownership was revoked.
 func (p *shipper) shipAll(ctx context.Context) bool {
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		goal, began := p.mark(), time.Now()
-		err := p.drain(ctx)
-		p.advance(goal, began, err)
+		goal, err := p.drain(ctx, true)
+		p.advance(goal, err)
 		switch {
 		case err == nil:
 			return true
@@ -237,14 +258,14 @@ func (p *shipper) shipAll(ctx context.Context) bool {
 }
 
 // advance records the result of an attempt and notifies waiting goroutines.
-func (p *shipper) advance(goal uint64, began time.Time, err error) {
+func (p *shipper) advance(goal staged, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failing = err
 	if err == nil {
-		p.shipped, p.since = goal, time.Time{}
-		if p.written > goal {
-			p.since = began
+		p.shipped, p.since = goal.mark, time.Time{}
+		if p.written > goal.mark {
+			p.since = goal.at
 			poke(p.wake)
 		}
 	}
@@ -259,22 +280,22 @@ func final(err error) bool {
 }
 
 // drain appends everything committed when it begins. Later commits wait for their own window:
-// otherwise a busy database would be shipped without a pause.
-func (p *shipper) drain(ctx context.Context) error {
-	goal, err := p.db.file.Stage()
+// otherwise a busy database would be shipped without a pause. points allows it to make a point.
+func (p *shipper) drain(ctx context.Context, points bool) (goal staged, err error) {
+	goal, err = p.stage(ctx, points)
 	if err != nil {
-		return err
+		return goal, err
 	}
-	for reached := replica.TXID(0); reached < goal; {
+	for reached := replica.TXID(0); reached < goal.txid; {
 		if p.current == nil {
 			seg, ok, err := p.db.file.Next()
 			if err != nil || !ok {
-				return err
+				return goal, err
 			}
 			p.current = &seg
 		}
 		if err := p.ship(ctx, *p.current); err != nil {
-			return err
+			return goal, err
 		}
 		reached, p.current = p.current.TXID, nil
 		if p.fresh++; p.fresh >= p.db.volumes.cfg.CompactAfter {
@@ -282,7 +303,7 @@ func (p *shipper) drain(ctx context.Context) error {
 			p.db.compactLater()
 		}
 	}
-	return nil
+	return goal, nil
 }
 
 // ship appends one segment, unless an earlier attempt has, and deletes it locally.

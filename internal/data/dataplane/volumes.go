@@ -27,6 +27,7 @@ type Volumes struct {
 	cache       cache
 	revoked     *revocation
 	gate        *gate
+	history     history
 	background  context.Context //nolint:containedctx // of the work in the background
 	cancel      context.CancelFunc
 	early       context.Context //nolint:containedctx // of databases that are opened in advance
@@ -71,6 +72,7 @@ func Open(ctx context.Context, c Config) (*Volumes, error) {
 		hydrating: make(chan struct{}, 1), compacting: make(chan struct{}, 1),
 		bodies: newBlobCache(filepath.Join(c.Dir, tempDir, "blobs"), blobCacheSize(c.DiskLimit)), room: newRoom(c),
 	}
+	v.history.now = c.Now
 	v.open.Store(&[]*database{})
 	v.background, v.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	v.early, v.cancelEarly = context.WithCancel(v.background)
@@ -148,8 +150,10 @@ func (v *Volumes) opened(name string, o *opening) {
 	defer v.mu.Unlock()
 	if o.err != nil {
 		delete(v.databases, name)
+		v.history.broken(name)
 		return
 	}
+	v.history.mended(name)
 	open := append(slices.Clone(*v.open.Load()), o.db)
 	v.open.Store(&open)
 }
@@ -193,6 +197,7 @@ func (v *Volumes) claim(ctx context.Context) error {
 		return loadErr
 	}
 	v.grant, v.manifest = &g, m
+	v.beginHistory()
 	if v.cfg.Lease > 0 {
 		v.work.Go(func() { v.watchOwner(v.background) })
 	}
