@@ -8,6 +8,8 @@ type Release struct {
 	Check      string `json:"check,omitempty"`       // path that must answer 2xx before a release is done; "" for none
 	AssetsKeep *int   `json:"assets_keep,omitempty"` // releases whose static files with a hash in the name stay served; nil for none
 	Guard      string `json:"guard,omitempty"`       // GuardRefuse, or "" for the project's setting
+
+	History *History `json:"history,omitempty"` // nil for the server's
 }
 
 // GuardRefuse refuses promotes that leave writes behind.
@@ -31,6 +33,7 @@ func (p *problems) release(m Manifest) {
 	if r.AssetsKeep != nil && (*r.AssetsKeep < 0 || *r.AssetsKeep > MaxAssetsKeep) {
 		p.add("/release/assets_keep", svc.CodeManifestInvalid, "want 0 to %d", MaxAssetsKeep)
 	}
+	p.history(r.History)
 	if r.Guard != "" && r.Guard != GuardRefuse {
 		p.add("/release/guard", svc.CodeManifestInvalid, "want %q, or no guard", GuardRefuse)
 	}

@@ -52,6 +52,7 @@ type Daemon struct {
 	LeaseTTL        time.Duration
 	GCGrace         time.Duration
 	GCEvery         time.Duration
+	History         svc.History
 	ArtifactsDir    string
 
 	OrchWorkers        int

@@ -297,5 +297,9 @@ func collection() []Setting {
 				return err
 			},
 		},
+		{
+			Env: "SVC_HISTORY", Default: "off", Help: "how long every point of the past, those of each minute and those of each hour are kept, such as 1h/1d/7d or, with a limit for a version, 1h/1d/7d/20GiB; projects may keep less; off for none",
+			parse: func(d *Daemon, v string) (err error) { d.History, err = history(v); return err },
+		},
 	}
 }

@@ -9,6 +9,7 @@ const (
 	CodeFileSize         = "file_size"
 	CodeLogHole          = "log_hole"
 	CodeLogShort         = "log_short"
+	CodeHistoryHole      = "history_hole"
 	CodeNotRestorable    = "not_restorable"
 	CodeMarkedNeeded     = "marked_needed"
 	CodeManifestMissing  = "manifest_missing"
@@ -28,6 +29,7 @@ var storeCodes = []CodeInfo{
 	{CodeFileSize, nil, "An object does not have the size that it must have.", "Restore the object from a backup of the bucket."},
 	{CodeLogHole, nil, "Transactions are missing in the middle of a log.", "Restore the missing objects from a backup of the bucket."},
 	{CodeLogShort, nil, "Transactions are missing at the end of a log that was verified.", "Restore the missing objects from a backup of the bucket."},
+	{CodeHistoryHole, nil, "Objects are missing in the middle of the history of a database: points of that time cannot be restored, newer ones can.", "Restore the missing objects from a backup of the bucket."},
 	{CodeNotRestorable, nil, "No set of objects restores the newest transaction.", "Restore the missing objects from a backup of the bucket."},
 	{CodeMarkedNeeded, nil, "The data can be restored only with objects that are marked for deletion.", "Read the service's log, and report a bug."},
 	{CodeManifestMissing, nil, "A fork has no manifest, so what it inherited is unknown.", "Restore the manifest from a backup of the bucket."},

@@ -16,10 +16,11 @@ type Storage struct {
 	Manifests Place         `json:"manifests"`
 	Artifacts Place         `json:"artifacts"` // of bundles, for a host on another machine; else zero
 	Owner     Owner         `json:"owner"`
-	Sync      bool          `json:"sync"`   // SVC_DURABILITY=sync
-	Window    time.Duration `json:"window"` // SVC_SYNC_WINDOW
-	Lease     time.Duration `json:"lease"`  // SVC_LEASE_TTL; 0 if no other node uses the object store
-	Grace     time.Duration `json:"grace"`  // SVC_GC_GRACE
+	Sync      bool          `json:"sync"`              // SVC_DURABILITY=sync
+	Window    time.Duration `json:"window"`            // SVC_SYNC_WINDOW
+	Lease     time.Duration `json:"lease"`             // SVC_LEASE_TTL; 0 if no other node uses the object store
+	Grace     time.Duration `json:"grace"`             // SVC_GC_GRACE
+	History   bool          `json:"history,omitempty"` // SVC_HISTORY is not off
 }
 
 // OnNode reports whether the data is in the object store that is embedded in the daemon of

@@ -50,7 +50,7 @@ func (l *layers) allowSection(r *reader, n *node, at string) {
 	if n == nil || !r.is(n, at, kindObject) {
 		return
 	}
-	r.only(n, at, "allow_missing", "promote", "release", "assets")
+	r.only(n, at, "allow_missing", "promote", "release", "assets", "history")
 	list := n.get("allow_missing")
 	if list == nil || !r.is(list, at+".allow_missing", kindArray) {
 		return

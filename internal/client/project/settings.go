@@ -42,6 +42,7 @@ func (s *settings) section(n *node, at string) {
 	if assets := s.part(n, at, "assets", "keep"); assets != nil {
 		s.keep(assets.get("keep"), at+".assets.keep")
 	}
+	s.history(n.get("history"), at+".history")
 }
 
 // part returns one section of svcctl, which has a single key; nil if it is absent or invalid.

@@ -34,7 +34,7 @@ func (o *opener) open(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest
 	if limit := int64(s.Host.MemoryMB) << 20; limit > 0 {
 		debug.SetMemoryLimit(limit / 2) // the collector works harder above it
 	}
-	volumes, err := o.openVolumes(ctx, s, lost)
+	volumes, err := o.openVolumes(ctx, s, m, lost)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +53,13 @@ func (o *opener) open(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest
 }
 
 // openVolumes opens the data that s names. It asks nothing of the store yet.
-func (o *opener) openVolumes(ctx context.Context, s svc.RuntimeSpec, lost func(error)) (*dataplane.Volumes, error) {
+func (o *opener) openVolumes(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (*dataplane.Volumes, error) {
 	c, err := volumesConfig(s, o.log, o.requests.add)
 	if err != nil {
 		return nil, err
 	}
 	c.Revoked, c.Ahead = lost, o.ahead
+	c.History = c.History && m.KeepsHistory()
 	o.ahead = nil
 	return dataplane.Open(ctx, c)
 }

@@ -30,7 +30,7 @@ func volumesConfig(s svc.RuntimeSpec, log *slog.Logger, report func(op, result s
 	branches, err := branch.New(branch.Config{Data: data, Manifests: manifests, LeaseTTL: s.Host.Storage.Lease, Grace: s.Host.Storage.Grace, Logger: log})
 	return dataplane.Config{
 		Ref: s.Ref, Parent: s.Parent, Warm: s.Local.Warm, Dir: s.Local.DataDir, Bucket: data, Branches: branches, Owner: s.Host.Storage.Owner, Lease: s.Host.Storage.Lease,
-		Sync: s.Host.Storage.Sync, Window: s.Host.Storage.Window, Logger: log,
+		Sync: s.Host.Storage.Sync, Window: s.Host.Storage.Window, History: s.Host.Storage.History, Logger: log,
 		DiskLimit: int64(s.Host.DiskMB) << 20, LogDir: s.Local.LogDir, CountBlobs: s.Host.Storage.OnNode(),
 	}, err
 }

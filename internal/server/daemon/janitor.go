@@ -49,6 +49,6 @@ func (d *Daemon) gcDeps() gc.Deps {
 	return gc.Deps{
 		Node: d.ownership.node(), Branches: d.ownership.branches, Records: d.ownership.branches, Data: d.ownership.data, Assets: d.assets,
 		Registry: d.registry, Logger: d.logger, Observer: d.metrics, Every: d.cfg.GCEvery,
-		Publish: d.feed.Publish,
+		Publish: d.feed.Publish, History: d.cfg.History, KeepHistory: d.keepHistory,
 	}
 }

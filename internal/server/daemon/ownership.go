@@ -67,7 +67,7 @@ func (d *Daemon) places(owner svc.Owner) svc.Storage {
 	data := svc.Place{Bucket: d.cfg.RuntimeBucket, Prefix: d.cfg.RuntimePrefix}
 	p := svc.Storage{
 		Endpoint: t.Endpoint, Region: t.Region, AccessKey: t.AccessKey, SecretKey: t.SecretKey.Reveal(),
-		Data: data, Manifests: data, Owner: owner, Sync: d.cfg.Durability == "sync", Window: d.cfg.SyncWindow, Grace: d.cfg.GCGrace,
+		Data: data, Manifests: data, Owner: owner, Sync: d.cfg.Durability == "sync", Window: d.cfg.SyncWindow, Grace: d.cfg.GCGrace, History: !d.cfg.History.Off(),
 	}
 	if d.objects.embedded == nil || d.cfg.Hosts.Remote {
 		p.Lease = d.cfg.LeaseTTL

@@ -30,6 +30,7 @@ func faults() (all []fault) {
 	all = append(all, faultsOfDatabases()...)
 	all = append(all, faultsOfCuts()...)
 	all = append(all, faultsOfLogs()...)
+	all = append(all, faultsOfHistory()...)
 	return append(all, faultsOfBranches()...)
 }
 

@@ -18,17 +18,17 @@ func faultsOfCuts() []fault {
 		},
 		{
 			name: "the error of an append is swallowed", file: dir + "ship.go",
-			old: "		if err := p.ship(ctx, *p.current); err != nil {\n			return err\n		}",
-			new: "		if err := p.ship(ctx, *p.current); err != nil && final(err) {\n			return err\n		}",
+			old: "		if err := p.ship(ctx, *p.current); err != nil {\n			return goal, err\n		}",
+			new: "		if err := p.ship(ctx, *p.current); err != nil && final(err) {\n			return goal, err\n		}",
 		},
 		{
 			name: "later commits count as shipped", file: dir + "ship.go",
-			old: "		p.shipped, p.since = goal, time.Time{}", new: "		p.shipped, p.since = p.written, time.Time{}",
+			old: "		p.shipped, p.since = goal.mark, time.Time{}", new: "		p.shipped, p.since = p.written, time.Time{}",
 		},
 		{
 			name: "a segment is made again after an unknown outcome", file: dir + "ship.go",
-			old: "		if err := p.ship(ctx, *p.current); err != nil {\n			return err\n",
-			new: "		if err := p.ship(ctx, *p.current); err != nil {\n			p.current = nil\n			return err\n",
+			old: "		if err := p.ship(ctx, *p.current); err != nil {\n			return goal, err\n",
+			new: "		if err := p.ship(ctx, *p.current); err != nil {\n			p.current = nil\n			return goal, err\n",
 		},
 		{
 			name: "files are marked dead that the local file still reads", file: dir + "compact.go",

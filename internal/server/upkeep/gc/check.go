@@ -85,6 +85,9 @@ func prefixes(v svc.Ref, m *branch.Manifest) []string {
 		for _, base := range m.Databases {
 			for _, f := range base.Files {
 				all = append(all, f.Prefix+"/ltx/")
+				if f.Pack != "" {
+					all = append(all, branch.HistPrefix(f.Prefix))
+				}
 			}
 		}
 	}
@@ -132,10 +135,13 @@ func (p *projectAudit) check(found *verdict, b svc.Brief, there *listing, record
 	for _, name := range union(own, bases, verified) {
 		c := databaseCheck{verdict: found, name: name, own: own[name], base: bases[name].Files, cut: cuts[name].Files, there: there}
 		c.run(verified[name])
+		c.holes(there.history[branch.DatabasePrefix(found.ref, name)])
 		found.databases++
 		found.files += len(c.own) + len(c.base)
 		for _, f := range slices.Concat(c.base, c.cut) {
-			p.inherited[nameOf(f)] = true
+			if f.Pack == "" {
+				p.inherited[nameOf(f)] = true
+			}
 		}
 	}
 }

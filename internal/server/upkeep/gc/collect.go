@@ -116,8 +116,9 @@ func (s *Service) collectProject(ctx context.Context, id string, dryRun bool) sv
 		}
 	}
 	var known map[string]svc.Brief
+	keep := s.history(ctx, id)
 	swept, err := s.deps.Branches.Sweep(ctx, id, branch.SweepOptions{
-		DryRun: dryRun, Node: s.deps.Node,
+		DryRun: dryRun, Node: s.deps.Node, History: keep,
 		Registry: func(ctx context.Context) (registered map[string]branch.Registered, err error) {
 			known, registered, err = s.registered(ctx, id)
 			return registered, err

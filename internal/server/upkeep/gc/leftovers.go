@@ -143,6 +143,8 @@ func (p *projectAudit) unwantedSince(v svc.Ref, f branch.File, newest uint64) (s
 	switch {
 	case p.inherited[n] || p.broken[v]:
 		return since, false
+	case known && wanted(b) && f.Level >= historyLevel && len(p.there.history[f.Prefix]) > 0:
+		return since, false // the points of the version may need it
 	case known && wanted(b) && (!dead || f.Level == 0 && f.Max == newest):
 		return since, false
 	case !dead && known:
@@ -152,6 +154,9 @@ func (p *projectAudit) unwantedSince(v svc.Ref, f branch.File, newest uint64) (s
 	}
 	return later(later(since, p.released[n]), p.started), true
 }
+
+// historyLevel is the lowest level of merged files that sweeps keep for points of the past.
+const historyLevel = 2
 
 // newestCommit returns the newest transaction that has its own file.
 func newestCommit(files []branch.File) (txid uint64) {

@@ -30,11 +30,13 @@ type listing struct {
 	databases map[string][]branch.File // by prefix of the database, in the order of keys
 	dead      map[name]time.Time       // files marked for deletion, and since when
 	manifests map[svc.Ref]time.Time    // when they were stored
+	history   map[string][]branch.Hist // by prefix of the database
+	packs     map[string]int64         // sizes of the history objects, by key
 }
 
 // list lists the objects below the prefixes.
 func (s *Service) list(ctx context.Context, prefixes ...string) (*listing, error) {
-	l := &listing{databases: map[string][]branch.File{}, dead: map[name]time.Time{}, manifests: map[svc.Ref]time.Time{}}
+	l := &listing{databases: map[string][]branch.File{}, dead: map[name]time.Time{}, manifests: map[svc.Ref]time.Time{}, history: map[string][]branch.Hist{}, packs: map[string]int64{}}
 	var lists []objstore.Info
 	for _, prefix := range prefixes {
 		err := objstore.Each(ctx, s.deps.Data, prefix, func(info objstore.Info) error {
@@ -60,6 +62,11 @@ func (s *Service) list(ctx context.Context, prefixes ...string) (*listing, error
 func (l *listing) note(info objstore.Info) {
 	if v, rest := split(info.Key); rest == "branch.json" {
 		l.manifests[v] = info.Modified
+		return
+	}
+	if h, ok := branch.ParseHist(info.Key); ok {
+		l.history[h.Prefix] = append(l.history[h.Prefix], h)
+		l.packs[info.Key] = info.Size
 		return
 	}
 	f, ok := branch.ParseKey(info.Key)
@@ -123,8 +130,15 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// find returns the listed file with the name of f.
+// find returns the listed file with the name of f. A file in a history object has the size of its place there,
+// or less if the object ends before it does.
 func (l *listing) find(f branch.File) (found branch.File, ok bool) {
+	if f.Pack != "" {
+		size, ok := l.packs[f.Pack]
+		found = f
+		found.Size = min(f.Size, max(0, size-f.Off))
+		return found, ok
+	}
 	files := l.databases[f.Prefix]
 	i, ok := slices.BinarySearchFunc(files, f, func(a, b branch.File) int {
 		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Min, b.Min), cmp.Compare(a.Max, b.Max))

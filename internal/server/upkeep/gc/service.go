@@ -68,6 +68,11 @@ type Deps struct {
 	Observer Observer            // nil: no counting
 	Publish  func(svc.FeedEvent) // nil: no events
 
+	// History is how long points of the past are kept at most, and KeepHistory how long in a project; nil for
+	// the same in all.
+	History     branch.History
+	KeepHistory func(ctx context.Context, project string) (branch.History, error)
+
 	Every time.Duration // interval of sweeps that the audit expects; 0: DefaultEvery
 	Limit time.Duration // 0: DefaultLimit
 }
@@ -118,6 +123,19 @@ func (s *Service) CollectAll(ctx context.Context) error {
 func (s *Service) AuditAll(ctx context.Context) error {
 	_, err := s.audit(ctx, "")
 	return err
+}
+
+// history is how long the points of a project are kept: as long as in any project while that cannot be read.
+func (s *Service) history(ctx context.Context, project string) branch.History {
+	if s.deps.History.Off() || s.deps.KeepHistory == nil {
+		return s.deps.History
+	}
+	keep, err := s.deps.KeepHistory(ctx, project)
+	if err != nil {
+		s.log.WarnContext(ctx, "reading how long a project keeps its history failed; keeping all of it", "project", project, "error", err)
+		return s.deps.History
+	}
+	return keep.Least(s.deps.History)
 }
 
 // errLimit is the cause when the limit ends a collection or an audit.

@@ -47,7 +47,7 @@ func (s *Service) measured(project string) svc.BranchSizes {
 
 func (s *Service) measure(ctx context.Context, project string) error {
 	report, err := s.deps.Branches.Sweep(ctx, project, branch.SweepOptions{
-		DryRun: true, Shares: true, Node: s.deps.Node,
+		DryRun: true, Shares: true, Node: s.deps.Node, History: s.history(ctx, project),
 		Registry: func(ctx context.Context) (registered map[string]branch.Registered, err error) {
 			_, registered, err = s.registered(ctx, project)
 			return registered, err
