@@ -33,6 +33,9 @@ const (
 	CodeEmailNotFound     = "email_not_found"
 	CodeExportIncomplete  = "export_incomplete"
 	CodeDiffTooLarge      = "diff_too_large"
+	CodeInvalidMoment     = "invalid_moment"
+	CodeHistoryOff        = "history_off"
+	CodeHistoryMissing    = "history_missing"
 
 	CodeWorkflowNotFound = "workflow_not_found"
 	CodeInstanceNotFound = "instance_not_found"
@@ -43,6 +46,9 @@ const (
 //nolint:gochecknoglobals // a constant table
 var dataCodes = []CodeInfo{
 	{CodeBindingNotFound, []Kind{NotFound}, "The version has no such binding.", "Use a binding that the hint lists."},
+	{CodeInvalidMoment, []Kind{Unprocessable}, "The moment is in the future, or no version is named whose data it is of.", "Name the parent and a moment of its past."},
+	{CodeHistoryOff, []Kind{Unprocessable}, "The server, or production's project file, keeps no history.", "Set SVC_HISTORY, and svcctl.history of the project file."},
+	{CodeHistoryMissing, []Kind{Unprocessable}, "No point of the version's data is kept at or before that moment.", "Choose a later moment, or the version that this one was forked from."},
 	{CodeBindingRequired, []Kind{BadRequest}, "The version has several bindings of this kind.", "Name one of those that the hint lists."},
 	{CodeDatabaseBusy, []Kind{Unavailable}, "Other requests to inspect the database take too long.", "Try again in a moment."},
 	{CodeWorkflowNotFound, []Kind{NotFound}, "The version has no such workflow.", "Use a workflow that the hint lists."},

@@ -27,3 +27,22 @@ func (h History) Least(o History) History {
 	}
 	return least
 }
+
+// checkParentAt checks NewVersion.ParentAt. Clocks may differ by a minute.
+func (n NewVersion) checkParentAt(now time.Time) []FieldError {
+	switch {
+	case n.ParentAt.IsZero():
+		return nil
+	case n.ParentID == "":
+		return []FieldError{{"/parent_at", CodeInvalidMoment, "name the version whose data it is of (parent_version_id)"}}
+	case n.ParentAt.After(now.Add(time.Minute)):
+		return []FieldError{{"/parent_at", CodeInvalidMoment, "the moment is in the future"}}
+	}
+	return nil
+}
+
+// HistoryOff is the error of a server, or a project, that keeps no history.
+func HistoryOff() *Error {
+	return Errorf(Unprocessable, CodeHistoryOff, "no history is kept, so there is no data of the past").
+		WithHint("set SVC_HISTORY=1h/1d/7d, and do not turn svcctl.history off in the project file of production")
+}

@@ -55,7 +55,8 @@ type RequestCount struct {
 type Forked struct {
 	TXID      string // the cut, for the version's record; "" if the parent had no database
 	Databases int
-	Warm      string // opaque: lets the child start from local files of the parent; "" if that is not possible
+	At        time.Time // of the data, for a fork in the past; else zero
+	Warm      string    // opaque: lets the child start from local files of the parent; "" if that is not possible
 }
 
 // On returns the owner that a machine is, on which o, a daemon, runs worker hosts.

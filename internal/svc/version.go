@@ -73,10 +73,11 @@ type Version struct {
 	Env           map[string]string
 	Labels        map[string]string `json:",omitempty"` // nil for none
 	Status        Status
-	Error         string // "<step>: <code>: <text>" when failed [D16]
-	ErrorOutput   string // final output of the worker, if it did not start
-	ForkTXID      string // the cut in the parent's data; "" without a fork
-	ScrubID       string // Scrub.ID of the scrub that its databases need; "" for none
+	Error         string    // "<step>: <code>: <text>" when failed [D16]
+	ErrorOutput   string    // final output of the worker, if it did not start
+	ForkTXID      string    // the cut in the parent's data; "" without a fork
+	ParentAt      time.Time // the moment of the parent that was asked for; zero for the newest data
+	ScrubID       string    // Scrub.ID of the scrub that its databases need; "" for none
 	Pinned        bool
 	PinAuto       bool // the pin is that of a previous production (SVC_ROLLBACK_KEEP)
 	Production    bool // derived: the project's pointer names this version
@@ -148,8 +149,9 @@ func validParent(text string) bool { return text == ParentProduction || CheckID(
 // NewVersion is a request to create a version. spec: [C13.5].
 type NewVersion struct {
 	Project  string
-	ID       string // "" lets the registry generate one [D2]
-	ParentID string // or ParentProduction
+	ID       string    // "" lets the registry generate one [D2]
+	ParentID string    // or ParentProduction
+	ParentAt time.Time // begin with the parent's data at or before this moment; zero for the newest
 	GitRef   string
 	GitSHA   string
 	Digest   string
@@ -189,6 +191,7 @@ func (n NewVersion) Validate() error {
 	if n.BundleFrom != "" && (n.BundleFrom == n.ID || CheckID(n.BundleFrom) != nil) {
 		fields = append(fields, FieldError{"/bundle_from", CodeInvalidID, "want the id of another version of the project"})
 	}
+	fields = append(fields, n.checkParentAt(time.Now())...)
 	if n.Asleep && n.ParentID == "" {
 		fields = append(fields, FieldError{"/asleep", CodeWorkerDiffers, "a version that begins asleep has the worker of its parent, and no parent is named"})
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,7 @@ type planned struct {
 	PreviewName        string            `json:"preview_name,omitempty"`
 	ParentVersionID    string            `json:"parent_version_id,omitempty"`
 	ParentStatus       string            `json:"parent_status,omitempty"`
+	ParentAt           api.Time          `json:"parent_at,omitzero"` // a moment of its past
 	GitRef             string            `json:"git_ref"`
 	GitSHA             string            `json:"git_sha"`
 	Labels             map[string]string `json:"labels"`
@@ -73,7 +75,7 @@ func (d deployment) plan(ctx context.Context, progress *kit.Progress, built *bui
 func (d deployment) planOf(built *build.Result, req api.CreateVersion) planned {
 	m := built.Manifest
 	p := planned{
-		DryRun: true, ProjectID: built.Project, VersionID: req.ID, PreviewName: req.PreviewName, ParentVersionID: parentID(req),
+		DryRun: true, ProjectID: built.Project, VersionID: req.ID, PreviewName: req.PreviewName, ParentVersionID: parentID(req), ParentAt: req.ParentAt,
 		GitRef: cmp.Or(req.GitRef, d.j.report.Source.Ref), GitSHA: req.GitSHA, Labels: req.Labels, Env: svc.HiddenEnv(req.Env),
 		ArtifactDigest: built.Digest, SizeBytes: built.Size, Modules: len(m.Modules), Runs: running(built.Config),
 		CompatibilityDate: m.CompatibilityDate, CompatibilityFlags: append([]string{}, m.CompatibilityFlags...),
@@ -104,6 +106,9 @@ func (d deployment) printPlan(p planned) {
 	}
 	row("preview", p.PreviewName)
 	row("parent", strings.TrimSuffix(p.ParentVersionID+" "+p.ParentStatus, " "))
+	if !p.ParentAt.IsZero() {
+		row("at", p.ParentAt.UTC().Format(time.RFC3339))
+	}
 	row("source", strings.TrimSpace(p.GitRef+" "+p.GitSHA))
 	row("labels", pairsOf(p.Labels))
 	row("variables", strings.Join(slices.Sorted(maps.Keys(p.Env)), ", "))

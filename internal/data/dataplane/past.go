@@ -196,9 +196,37 @@ type PastCut struct {
 	Of        svc.Ref   // whose point it is: the version's, or an ancestor's before the version was forked
 }
 
-// Cut cuts at the newest point at or before t. Before the first point of the version that is its fork,
-// before that a point of its parent.
+// Begins is where the past of the version begins: its oldest point, or its fork, and the version that it was
+// forked from.
+func (p *Past) Begins() (parent svc.Ref, at time.Time) {
+	if m := p.stored.manifest; m != nil {
+		return m.Parent, m.At
+	}
+	if len(p.points) == 0 {
+		return svc.Ref{}, time.Time{}
+	}
+	return svc.Ref{}, p.points[0].Time()
+}
+
+// Cut is Own, and before the version was forked a cut of its parent.
 func (p *Past) Cut(ctx context.Context, t time.Time, keep branch.History) (PastCut, error) {
+	cut, err := p.Own(ctx, t)
+	m := p.stored.manifest
+	if !errors.Is(err, ErrNoHistory) || m == nil {
+		return cut, err
+	}
+	up := p.c
+	up.Ref = m.Parent
+	parent, err := OpenPast(ctx, up, keep)
+	if err != nil {
+		return PastCut{}, err
+	}
+	return parent.Cut(ctx, t, keep)
+}
+
+// Own cuts at the newest point of the version at or before t, before the first of them at its fork. It returns
+// ErrNoHistory before that.
+func (p *Past) Own(ctx context.Context, t time.Time) (PastCut, error) {
 	for i := len(p.points) - 1; i >= 0; i-- {
 		point := p.points[i]
 		if point.Time().After(t) {
@@ -211,20 +239,10 @@ func (p *Past) Cut(ctx context.Context, t time.Time, keep branch.History) (PastC
 		}
 		return PastCut{cuts, point.Time(), p.c.Ref}, err
 	}
-	m := p.stored.manifest
-	switch {
-	case m == nil:
-		return PastCut{}, ErrNoHistory
-	case !t.Before(m.At):
+	if m := p.stored.manifest; m != nil && !t.Before(m.At) {
 		return PastCut{kinds(shared(m.Databases)), m.At, p.c.Ref}, nil
 	}
-	up := p.c
-	up.Ref = m.Parent
-	parent, err := OpenPast(ctx, up, keep)
-	if err != nil {
-		return PastCut{}, err
-	}
-	return parent.Cut(ctx, t, keep)
+	return PastCut{}, ErrNoHistory
 }
 
 func (p *Past) cutAt(ctx context.Context, txids map[string]uint64) (map[string]branch.Cut, error) {

@@ -22,6 +22,7 @@ type History struct {
 	prefix  string
 	base    branch.DatabaseBase // without a base, the origins of a root
 	files   []branch.File       // of the log that plans of the past may use
+	size    int64               // of the files that restore the newest state, see branch.DataSize
 	Packs   []branch.Hist
 	loose   []Entry            // level 0 files that are in no history object
 	entries map[string][]Entry // of the history objects, by key
@@ -55,6 +56,7 @@ func OpenHistory(ctx context.Context, c HistoryConfig) (*History, error) {
 		}
 	}
 	cover := coverOf(own)
+	h.size = branch.DataSize(slices.Concat(h.base.Files, own)) // as a sweep counts it
 	h.files = slices.DeleteFunc(own, func(f branch.File) bool {
 		since, over := cover.since(f)
 		switch f.Level {
@@ -115,10 +117,8 @@ func (h *History) Entries(kept map[string]bool) []Entry {
 	return slices.CompactFunc(all, func(a, b Entry) bool { return a.Max == b.Max })
 }
 
-// DataSize is how many bytes restore the newest state, see branch.DataSize.
-func (h *History) DataSize() int64 {
-	return branch.DataSize(slices.Concat(h.base.Files, h.files, h.packedFiles()))
-}
+// DataSize is how many bytes restore the newest state.
+func (h *History) DataSize() int64 { return h.size }
 
 func (h *History) packedFiles() (files []branch.File) {
 	for _, p := range h.Packs {

@@ -178,11 +178,11 @@ func (c create) insert(ctx context.Context, from origin) (id string, err error) 
 	}
 	res, err := c.tx.ExecContext(ctx, `INSERT INTO versions
 		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub_id, created_at, updated_at, preview_name, preview_keep, asleep_at,
-			events, released_from, object_namespace)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15, `+inheritedNamespace+`)`,
+			events, released_from, parent_at, object_namespace)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15, ?16, `+inheritedNamespace+`)`,
 		c.n.Project, id, null(from.parent), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashRequest(c.n), svc.StatusPending, from.scrubID(id), millis(c.now),
 		c.n.Preview.Name, c.n.Preview.Keep, c.asleepAt(),
-		c.n.Events, c.n.ReleasedFrom)
+		c.n.Events, c.n.ReleasedFrom, millis(c.n.ParentAt))
 	if err != nil {
 		return "", err
 	}
@@ -234,6 +234,9 @@ func hashRequest(n svc.NewVersion) string {
 	}
 	if n.Events != svc.EventsOn {
 		asked = append(asked, n.Events)
+	}
+	if !n.ParentAt.IsZero() {
+		asked = append(asked, n.ParentAt.UnixMilli())
 	}
 	b, err := json.Marshal(asked)
 	if err != nil {

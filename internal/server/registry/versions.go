@@ -13,7 +13,7 @@ import (
 // selectVersion derives Production from the project by a join. attach adds warnings,
 // timeline and overrides.
 const selectVersion = `SELECT v.seq, v.project_id, v.id, coalesce(v.parent_id, ''), v.git_ref, v.git_sha, v.preview_name, v.preview_keep, v.digest,
-	v.status, v.error, v.error_output, v.fork_txid, v.scrub_id, v.pinned, v.pin_auto, v.size_bytes,
+	v.status, v.error, v.error_output, v.fork_txid, v.parent_at, v.scrub_id, v.pinned, v.pin_auto, v.size_bytes,
 	v.events, v.released_from, v.handed_over_to, v.object_namespace, v.migrations, v.migrated_us, v.created_at, v.updated_at, v.ready_at, v.woken_at, v.last_request_at, v.asleep_at, v.wake_at,
 	p.prod_version_id IS v.id
 	FROM versions v JOIN projects p ON p.id = v.project_id `
@@ -22,7 +22,7 @@ func scanVersion(s scanner) (positioned[svc.Version], error) {
 	var p positioned[svc.Version]
 	v := &p.row
 	err := s.Scan(&p.seq, &v.Project, &v.Version, &v.ParentID, &v.GitRef, &v.GitSHA, &v.PreviewName, &v.PreviewKeep, &v.Digest,
-		&v.Status, &v.Error, &v.ErrorOutput, &v.ForkTXID, &v.ScrubID, &v.Pinned, &v.PinAuto, &v.SizeBytes,
+		&v.Status, &v.Error, &v.ErrorOutput, &v.ForkTXID, stamp{&v.ParentAt}, &v.ScrubID, &v.Pinned, &v.PinAuto, &v.SizeBytes,
 		&v.Events, &v.ReleasedFrom, &v.HandedOverTo, &v.ObjectNamespace, jsonColumn{&v.Migrated.Names}, micros{&v.Migrated.Took}, stamp{&v.CreatedAt}, stamp{&v.UpdatedAt}, stamp{&v.ReadyAt}, stamp{&v.WokenAt}, stamp{&v.LastRequestAt}, stamp{&v.AsleepAt}, stamp{&v.WakeAt},
 		&v.Production)
 	return p, err

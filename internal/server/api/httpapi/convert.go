@@ -42,6 +42,7 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 	if v.ParentID != "" {
 		out.ParentVersionID = &v.ParentID
 	}
+	out.ParentAt = api.At(v.ParentAt)
 	out.ErrorStep, out.ErrorCode = v.Failure()
 	out.ErrorInSources, out.ErrorOutputInSources = s.inSources(v.Ref, v.Error), s.inSources(v.Ref, v.ErrorOutput)
 	now, ok := s.Runtimes.Runtime(v.Ref)

@@ -113,6 +113,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	if r.Body.ParentVersionID != nil {
 		n.ParentID = *r.Body.ParentVersionID
 	}
+	n.ParentAt = r.Body.ParentAt.Time
 	v, err := h.Deployer.Submit(ctx, n, opts)
 	if err != nil {
 		return nil, err

@@ -42,6 +42,12 @@ func (b *branches) ForkAt(ctx context.Context, parent, child svc.Ref, id string,
 	return b.Fork(ctx, parent, child, id)
 }
 
+func (b *branches) ForkPast(ctx context.Context, parent, child svc.Ref, id string, t time.Time) (svc.Forked, error) {
+	made, err := b.Fork(ctx, parent, child, id)
+	made.At = t.Add(-40 * time.Millisecond)
+	return made, err
+}
+
 func (b *branches) Fork(ctx context.Context, parent, child svc.Ref, id string) (svc.Forked, error) {
 	if err := b.at(ctx, "before"); err != nil {
 		return svc.Forked{}, err

@@ -78,7 +78,7 @@ func (r *Release) Fork(ctx context.Context, cut branch.VersionCut) error {
 	}
 	r.warm, r.v.ForkTXID = forked.Warm, forked.TXID
 	r.statuses.add(func() error { return r.deps.Versions.SetForkTXID(r.ctx, r.v.Ref, forked.TXID) })
-	return r.advance(svc.TriggerPrepare, forkDetail(forked, parent))
+	return r.advance(svc.TriggerPrepare, forkDetail(forked, parent, time.Time{}))
 }
 
 // Prepare opens the data and applies the migrations. The data must begin at the cut: a worker host

@@ -65,6 +65,8 @@ type Branches interface {
 	Fork(ctx context.Context, parent, child svc.Ref, id string) (svc.Forked, error)
 	// ForkAt is Fork at a cut that the caller has made.
 	ForkAt(ctx context.Context, parent, child svc.Ref, id string, cut branch.VersionCut) (svc.Forked, error)
+	// ForkPast is Fork at the newest point of the parent's past at or before a time.
+	ForkPast(ctx context.Context, parent, child svc.Ref, id string, t time.Time) (svc.Forked, error)
 	// Destroy deletes the data of a failed version. Idempotent.
 	Destroy(ctx context.Context, ref svc.Ref) error
 }
@@ -207,6 +209,7 @@ type Deps struct {
 	HTTP        *http.Client // for the probe; only with Verify
 
 	Dirs         Dirs
+	History      bool          // SVC_HISTORY is not off
 	ArtifactsDir string        // ARTIFACTS_DIR, "" for none [D43]
 	ArtifactWait time.Duration // 0: DefaultArtifactWait
 	StepLimit    time.Duration // for one step, without the wait for the bundle; 0: DefaultStepLimit

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -21,7 +22,7 @@ func (r *run) branch(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	forked, err := r.deps.Branches.Fork(ctx, parent, r.v.Ref, forkID(r.v))
+	forked, err := r.fork(ctx, parent)
 	if err != nil {
 		return "", r.forkError(ctx, parent, err)
 	}
@@ -33,7 +34,15 @@ func (r *run) branch(ctx context.Context) (string, error) {
 	if err := r.deps.Versions.SetForkTXID(ctx, r.v.Ref, forked.TXID); err != nil {
 		return "", err
 	}
-	return forkDetail(forked, parent), nil
+	return forkDetail(forked, parent, r.v.ParentAt), nil
+}
+
+// fork forks the newest data of the parent, or that of the moment that was asked for.
+func (r *run) fork(ctx context.Context, parent svc.Ref) (svc.Forked, error) {
+	if r.v.ParentAt.IsZero() {
+		return r.deps.Branches.Fork(ctx, parent, r.v.Ref, forkID(r.v))
+	}
+	return r.deps.Branches.ForkPast(ctx, parent, r.v.Ref, forkID(r.v), r.v.ParentAt)
 }
 
 // forkID identifies the fork of a version. The creation time distinguishes versions
@@ -64,10 +73,14 @@ func (r *run) forkError(ctx context.Context, parent svc.Ref, err error) error {
 	return err
 }
 
-func forkDetail(f svc.Forked, parent svc.Ref) string {
+func forkDetail(f svc.Forked, parent svc.Ref, asked time.Time) string {
 	databases := "1 database"
 	if f.Databases != 1 {
 		databases = fmt.Sprintf("%d databases", f.Databases)
 	}
-	return fmt.Sprintf("forked %s of %s at %s", databases, parent.Version, f.TXID)
+	detail := fmt.Sprintf("forked %s of %s at %s", databases, parent.Version, f.TXID)
+	if f.At.IsZero() {
+		return detail
+	}
+	return fmt.Sprintf("%s, as of %s, %v before the moment", detail, f.At.UTC().Format("2006-01-02T15:04:05.000Z"), asked.Sub(f.At).Round(time.Millisecond))
 }

@@ -26,6 +26,9 @@ func (s *Service) Submit(ctx context.Context, n svc.NewVersion, o svc.SubmitOpti
 	if err := s.bundleFrom(ctx, &n); err != nil {
 		return svc.Version{}, err
 	}
+	if !n.ParentAt.IsZero() && !s.deps.History {
+		return svc.Version{}, svc.HistoryOff().At("/parent_at")
+	}
 	v, created, err := s.deps.Submissions.CreateVersion(ctx, n, svc.CreateOptions{SubmitOptions: o, QueueMax: s.deps.QueueMax, Forks: s.deps.Forks})
 	if err != nil {
 		return svc.Version{}, err

@@ -53,6 +53,9 @@ type Deps struct {
 	Records  Records
 	// CutStored cuts a version that no process has open, in the object store.
 	CutStored func(ctx context.Context, ref svc.Ref) (map[string]branch.Cut, error)
+	// CutPast cuts a version at the newest point of its past at or before a time, in the object store. Nil:
+	// no history is kept.
+	CutPast func(ctx context.Context, ref svc.Ref, t time.Time) (databases map[string]branch.Cut, at time.Time, err error)
 	// Awake returns when the runtime of a version that sleeps serves. Nil: none sleeps.
 	Awake    func(ctx context.Context, ref svc.Ref) error
 	Observer Observer
