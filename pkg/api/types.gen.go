@@ -87,21 +87,28 @@ func (e CreateVersionEvents) Valid() bool {
 
 // Defines values for DataExportRecordKind.
 const (
-	DataExportRecordKindBody    DataExportRecordKind = "body"
-	DataExportRecordKindEnd     DataExportRecordKind = "end"
-	DataExportRecordKindError   DataExportRecordKind = "error"
-	DataExportRecordKindKey     DataExportRecordKind = "key"
-	DataExportRecordKindMessage DataExportRecordKind = "message"
-	DataExportRecordKindObject  DataExportRecordKind = "object"
-	DataExportRecordKindRow     DataExportRecordKind = "row"
-	DataExportRecordKindStart   DataExportRecordKind = "start"
-	DataExportRecordKindTable   DataExportRecordKind = "table"
+	DataExportRecordKindBody          DataExportRecordKind = "body"
+	DataExportRecordKindCount         DataExportRecordKind = "count"
+	DataExportRecordKindDurableObject DataExportRecordKind = "durable_object"
+	DataExportRecordKindEnd           DataExportRecordKind = "end"
+	DataExportRecordKindError         DataExportRecordKind = "error"
+	DataExportRecordKindKey           DataExportRecordKind = "key"
+	DataExportRecordKindMessage       DataExportRecordKind = "message"
+	DataExportRecordKindObject        DataExportRecordKind = "object"
+	DataExportRecordKindRow           DataExportRecordKind = "row"
+	DataExportRecordKindSchema        DataExportRecordKind = "schema"
+	DataExportRecordKindStart         DataExportRecordKind = "start"
+	DataExportRecordKindTable         DataExportRecordKind = "table"
 )
 
 // Valid indicates whether the value is a known member of the DataExportRecordKind enum.
 func (e DataExportRecordKind) Valid() bool {
 	switch e {
 	case DataExportRecordKindBody:
+		return true
+	case DataExportRecordKindCount:
+		return true
+	case DataExportRecordKindDurableObject:
 		return true
 	case DataExportRecordKindEnd:
 		return true
@@ -114,6 +121,8 @@ func (e DataExportRecordKind) Valid() bool {
 	case DataExportRecordKindObject:
 		return true
 	case DataExportRecordKindRow:
+		return true
+	case DataExportRecordKindSchema:
 		return true
 	case DataExportRecordKindStart:
 		return true
@@ -1206,6 +1215,9 @@ type CreateVersion struct {
 	// Asleep Become ready without a start: the first request to the worker starts it. The bundle may differ in static files from that of the parent, which must serve, and in nothing else (`worker_differs`).
 	Asleep bool `json:"asleep,omitempty,omitzero"`
 
+	// BundleFrom Version of the same project whose bundle this one has, with its static files: nothing is uploaded. Its digest is that of `artifact_digest`, if both are given (`digest_mismatch`).
+	BundleFrom string `json:"bundle_from,omitempty,omitzero"`
+
 	// Env Overrides of the worker's environment, over those inherited from the parent; at most 64 keys with them. Keys that
 	// begin with SVC_ or RUNTIME_ are reserved.
 	Env map[string]string `json:"env,omitempty,omitzero"`
@@ -1223,6 +1235,10 @@ type CreateVersion struct {
 	// Labels Names and values by which lists find the version, for example the number of a pull request. A repeated request does not change them.
 	// Names have at most 63 letters, digits, `.`, `_`, `/` and `-`.
 	Labels map[string]string `json:"labels,omitempty,omitzero"`
+
+	// ParentAt A moment of the past of `parent_version_id`: the version begins with its data at the newest point at or before that, on a server that
+	// keeps history (SVC_HISTORY). Without such a point the deploy fails with `history_missing`, without history with `history_off`.
+	ParentAt Time `json:"parent_at,omitempty,omitzero"`
 
 	// ParentVersionID Version of the same project whose data is branched; absent or null for a root version. `@production` is the production of the
 	// project when the version is created; without one the answer is 422 `no_production`.
@@ -1316,14 +1332,17 @@ type DataComparison struct {
 	To ComparedData `json:"to"`
 }
 
-// DataExportRecord One record of an export of data. Values have blobs, and texts that JSON cannot hold, as `{"$base64":…}` and integers beyond 2^53 as
+// DataExportRecord One record of an export or a diff of data. Values have blobs, and texts that JSON cannot hold, as `{"$base64":…}` and integers beyond 2^53 as
 // strings.
 type DataExportRecord struct {
-	// AgainstVersionID Of start: the version that lacks the data; absent when everything is exported.
+	// AgainstVersionID Of start: the version that lacks the data; absent when everything is exported. Of a diff: the second version; absent for what a version changed since it was forked.
 	AgainstVersionID string `json:"against_version_id,omitempty,omitzero"`
 
 	// CommonVersionID Of start: as in Unmerged.
 	CommonVersionID string `json:"common_version_id,omitempty,omitzero"`
+
+	// Counts Of count.
+	Counts *WrittenRecords `json:"counts,omitempty"`
 
 	// Data The bytes of a part of a body.
 	Data []byte `json:"data,omitempty,omitzero"`
@@ -1336,8 +1355,12 @@ type DataExportRecord struct {
 
 	// Kind `start` is first. `table` is a table that did not exist at the cut, before its first row. `row` is of D1, `key` of KV, `object` of
 	// R2, `body` a part of the body of the object before it, `message` of a queue. `end` is last: the export is complete. `error` is
-	// last, too: it is not.
+	// last, too: it is not. Only a diff has `schema`, a table, index, trigger or view, with its type and name as `key`; `count`, how many
+	// records of one kind differ in one resource; and `durable_object`, one whose storage differs, with its class as `resource`.
 	Kind DataExportRecordKind `json:"kind"`
+
+	// Of Of count: the kind of the records.
+	Of string `json:"of,omitempty,omitzero"`
 
 	// Offset Of `data` in the body.
 	Offset int64 `json:"offset,omitempty,omitzero"`
@@ -1357,7 +1380,7 @@ type DataExportRecord struct {
 	// Row The columns that identify a row: of its primary key, or its rowid.
 	Row map[string]interface{} `json:"row,omitempty,omitzero"`
 
-	// SQL The statement that repeats the change of a table or a row in another version, without a semicolon. An UPDATE sets only the columns that changed.
+	// SQL The statement that repeats the change of a table or a row in another version, without a semicolon at its end. An UPDATE sets only the columns that changed. In a diff it changes nothing where the row no longer has the values of `was`; a record of the schema may have several statements, or none if they are not known.
 	SQL string `json:"sql,omitempty,omitzero"`
 
 	// Table Of a table or a row.
@@ -1371,13 +1394,17 @@ type DataExportRecord struct {
 	// VersionID Of start: the exported version.
 	VersionID string `json:"version_id,omitempty,omitzero"`
 
+	// Was Of a diff: the values in the first state, absent for what it lacks. Here and in `values` a diff has values of keys and messages of more than 64 KiB as `{"$bytes":…,"$sha256":…}`.
+	Was map[string]interface{} `json:"was,omitempty,omitzero"`
+
 	// Written Of end: the counts.
 	Written *Unmerged `json:"written,omitempty"`
 }
 
 // DataExportRecordKind `start` is first. `table` is a table that did not exist at the cut, before its first row. `row` is of D1, `key` of KV, `object` of
 // R2, `body` a part of the body of the object before it, `message` of a queue. `end` is last: the export is complete. `error` is
-// last, too: it is not.
+// last, too: it is not. Only a diff has `schema`, a table, index, trigger or view, with its type and name as `key`; `count`, how many
+// records of one kind differ in one resource; and `durable_object`, one whose storage differs, with its class as `resource`.
 type DataExportRecordKind string
 
 // DataExportRecordOp What happened to the record.
@@ -3206,6 +3233,9 @@ type Version struct {
 	Labels        map[string]string `json:"labels,omitempty,omitzero"`
 	LastRequestAt *Time             `json:"last_request_at"`
 
+	// ParentAt The moment of the parent's past that was asked for; absent for its newest data. The timeline has the moment of the data.
+	ParentAt Time `json:"parent_at,omitempty,omitzero"`
+
 	// ParentVersionID null for a root version.
 	ParentVersionID *string `json:"parent_version_id"`
 
@@ -3767,6 +3797,24 @@ type ListCronRunsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DiffDataParams defines parameters for DiffData.
+type DiffDataParams struct {
+	// With Id of the second version.
+	With *string `form:"with,omitempty" json:"with,omitempty"`
+
+	// Rows Rows, keys, objects and messages with their values, too.
+	Rows *bool `form:"rows,omitempty" json:"rows,omitempty"`
+
+	// Database Compare only this database of D1.
+	Database *string `form:"database,omitempty" json:"database,omitempty"`
+
+	// Table Compare only the tables of D1 with this name.
+	Table *string `form:"table,omitempty" json:"table,omitempty"`
+
+	// Full Read everything, however much it is.
+	Full *bool `form:"full,omitempty" json:"full,omitempty"`
 }
 
 // ExportDataParams defines parameters for ExportData.

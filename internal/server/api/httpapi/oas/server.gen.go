@@ -140,6 +140,9 @@ type ServerInterface interface {
 	// GetBundle What the bundle of a version has in it
 	// (GET /projects/{project}/versions/{version}/bundle)
 	GetBundle(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// DiffData Compare the data of two versions
+	// (GET /projects/{project}/versions/{version}/data/diff)
+	DiffData(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params DiffDataParams)
 	// ExportData Export what a version wrote that another one lacks
 	// (GET /projects/{project}/versions/{version}/data/export)
 	ExportData(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params ExportDataParams)
@@ -1860,6 +1863,109 @@ func (siw *ServerInterfaceWrapper) GetBundle(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// DiffData operation middleware
+func (siw *ServerInterfaceWrapper) DiffData(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DiffDataParams
+
+	// ------------- Optional query parameter "with" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "with", r.URL.Query(), &params.With, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "with"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "with", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "rows" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "rows", r.URL.Query(), &params.Rows, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "rows"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "rows", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "database" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "database", r.URL.Query(), &params.Database, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "database"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "database", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "table" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "table", r.URL.Query(), &params.Table, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "table"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "table", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "full" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "full", r.URL.Query(), &params.Full, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "full"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "full", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DiffData(w, r, project, version, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ExportData operation middleware
 func (siw *ServerInterfaceWrapper) ExportData(w http.ResponseWriter, r *http.Request) {
 
@@ -3127,6 +3233,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/logs", wrapper.ListProjectLogs)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/scheduled", wrapper.TriggerScheduled)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/data/export", wrapper.ExportData)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/data/diff", wrapper.DiffData)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/promotions", wrapper.ListPromotions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/promotions/{operation}", wrapper.GetPromotion)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/gc", wrapper.GetGarbage)
@@ -5087,6 +5194,76 @@ func (response GetBundledefaultApplicationProblemPlusJSONResponse) VisitGetBundl
 	return err
 }
 
+type DiffDataRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+	Params  DiffDataParams
+}
+
+type DiffDataResponseObject interface {
+	VisitDiffDataResponse(w http.ResponseWriter) error
+}
+
+type DiffData200ApplicationJsonlResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response DiffData200ApplicationJsonlResponse) VisitDiffDataResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/jsonl")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type DiffDatadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DiffDatadefaultApplicationProblemPlusJSONResponse) VisitDiffDataResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ExportDataRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
@@ -6391,6 +6568,9 @@ type StrictServerInterface interface {
 	// GetBundle What the bundle of a version has in it
 	// (GET /projects/{project}/versions/{version}/bundle)
 	GetBundle(ctx context.Context, request GetBundleRequestObject) (GetBundleResponseObject, error)
+	// DiffData Compare the data of two versions
+	// (GET /projects/{project}/versions/{version}/data/diff)
+	DiffData(ctx context.Context, request DiffDataRequestObject) (DiffDataResponseObject, error)
 	// ExportData Export what a version wrote that another one lacks
 	// (GET /projects/{project}/versions/{version}/data/export)
 	ExportData(ctx context.Context, request ExportDataRequestObject) (ExportDataResponseObject, error)
@@ -7583,6 +7763,34 @@ func (sh *strictHandler) GetBundle(w http.ResponseWriter, r *http.Request, proje
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetBundleResponseObject); ok {
 		if err := validResponse.VisitGetBundleResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DiffData operation middleware
+func (sh *strictHandler) DiffData(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params DiffDataParams) {
+	var request DiffDataRequestObject
+
+	request.Project = project
+	request.Version = version
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DiffData(ctx, request.(DiffDataRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DiffData")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DiffDataResponseObject); ok {
+		if err := validResponse.VisitDiffDataResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
