@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/keyring"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -40,7 +41,8 @@ type Daemon struct {
 
 	DataDir         string
 	RegistryDB      string
-	RecoveryKey     svc.Secret // "" for the generated one
+	RecoveryKey     svc.Secret    // "" for the generated one
+	SecretsKey      *keyring.Ring // nil for none
 	S3              S3
 	EmbeddedS3Addr  string // "" for none
 	ArtifactsBucket string

@@ -36,6 +36,7 @@ func LoadDaemon(src Source) (*Daemon, error) {
 	}
 	d.fill(env)
 	problems = append(problems, d.check()...)
+	problems = append(problems, d.checkSecretsKey(v, env)...)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("the settings are not usable:\n%w", errors.Join(problems...))
 	}

@@ -92,6 +92,28 @@ func secretInEffect(env map[string]string, v *viper.Viper, s Setting, out svc.Se
 	return out
 }
 
+// checkSecretsKey refuses a file of SVC_SECRETS_KEY in the data directory: a copy of the directory would
+// open the secrets in it.
+func (d *Daemon) checkSecretsKey(v *viper.Viper, env map[string]string) []error {
+	for _, from := range secretSources(v, env, Setting{Env: "SVC_SECRETS_KEY", Secret: true}) {
+		if from.file != "" && holds(resolved(d.DataDir), resolved(from.file)) {
+			return []error{fmt.Errorf("  %s=%s is in the data directory: keep the key where a copy of the data directory does not have it", from.name, from.file)}
+		}
+	}
+	return nil
+}
+
+// resolved returns the path that path leads to, or path if it does not exist.
+func resolved(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	return path
+}
+
 // readSecret reads a file with a secret. Line ends at its end do not count.
 func readSecret(path string) (string, error) {
 	f, err := os.Open(path)

@@ -24,7 +24,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	dir, keys := t.TempDir(), t.TempDir()
 	values := map[string]string{
 		"SVC_RECOVERY_KEY": strings.Repeat("hunter2", 4), "SVC_SMTP_URL": "smtp://u:hunter2@mail.example", "SVC_HYPERDRIVE": "a=mysql://u:hunter2@db.example/shop",
-		"OTEL_EXPORTER_OTLP_HEADERS": "x-key=hunter2",
+		"OTEL_EXPORTER_OTLP_HEADERS": "x-key=hunter2", "SVC_SECRETS_KEY": "a:" + strings.Repeat("h", 43) + "=",
 	}
 	var byVariable, inFile []string
 	for _, s := range config.DaemonSettings() {
@@ -52,7 +52,7 @@ func TestSecretsFromFiles(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if d.AdminToken != "hunter2" || d.DeployToken != "hunter2" || d.LegacyToken != "hunter2" || d.S3.SecretKey != "hunter2" || d.TLS.DNS.Secret != "hunter2" || d.Backends.AI.Key != "hunter2" ||
-			string(d.RecoveryKey) != values["SVC_RECOVERY_KEY"] || d.Backends.Mail.Password != "hunter2" || d.Backends.Databases[0].Password != "hunter2" {
+			string(d.RecoveryKey) != values["SVC_RECOVERY_KEY"] || d.Backends.Mail.Password != "hunter2" || d.Backends.Databases[0].Password != "hunter2" || d.SecretsKey == nil || d.SecretsKey.Current() != "a" {
 			t.Errorf("%s: a secret is missing", name)
 		}
 		want := name
@@ -104,5 +104,27 @@ func TestUnitNamesEverySecret(t *testing.T) {
 		if s.Secret && !strings.Contains(string(unit), "\nLoadCredential="+s.Key()+"\n") {
 			t.Errorf("svcd.service has no line LoadCredential=%s", s.Key())
 		}
+	}
+}
+
+// TestSecretsKeyApart: the key of secrets is not in the data directory, also by a link, and no error has a
+// part of a key.
+func TestSecretsKeyApart(t *testing.T) {
+	t.Parallel()
+	dir, apart := t.TempDir(), t.TempDir()
+	const key = "a:aHVudGVyMmh1bnRlcjJodW50ZXIyaHVudGVyMmh1bnQ="
+	inside, outside := write(t, filepath.Join(dir, "key"), key), write(t, filepath.Join(apart, "key"), key)
+	link := filepath.Join(apart, "link")
+	if err := os.Symlink(inside, link); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{inside: "is in the data directory", link: "is in the data directory", outside: ""} {
+		d, err := load(t, "SVC_DATA_DIR="+dir, "SVC_SECRETS_KEY_FILE="+path)
+		if want == "" && (err != nil || !d.SecretsKey.Has("a")) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	if _, err := load(t, "SVC_SECRETS_KEY="+key+"\nb:aHVudGVy"); err == nil || !strings.Contains(err.Error(), "SVC_SECRETS_KEY=[redacted]: line 2: want ID:KEY") || strings.Contains(err.Error(), "aHVudGVy") {
+		t.Errorf("a bad line: %v", err)
 	}
 }

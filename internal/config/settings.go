@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/keyring"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -220,6 +221,10 @@ func storage() []Setting {
 				}
 				return nil
 			},
+		},
+		{
+			Env: "SVC_SECRETS_KEY", Secret: true, Help: "keys that seal the secrets of projects (svcctl secret): lines ID:KEY with 32 bytes in base64, as svcctl admin secrets key prints them; the first seals, all open; a file of it is outside of the data directory; SIGHUP reads it again; default: no secrets are kept",
+			parse: func(d *Daemon, v string) (err error) { d.SecretsKey, err = keyring.Parse(v); return err },
 		},
 		{
 			Env: "S3_ENDPOINT", Help: "object store; default: the embedded one",

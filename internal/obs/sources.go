@@ -28,6 +28,7 @@ type Sources struct {
 	Certificates      func(context.Context) ([]svc.Certificate, error)    // of https
 	Orders            func() []svc.CertificateOrder                       // of certificates
 	Tokens            func() *svc.TokensTrouble                           // of SVC_TOKENS_FILE; nil for a file that can be read
+	SecretKeys        func(context.Context) (map[string]int, error)       // sealed values by key
 	Disk              func() (machine.Disk, error)                        // of the data directory
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
@@ -58,6 +59,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		firstEnd:   prometheus.NewDesc("svc_tls_first_expiry_timestamp_seconds", "Time at which the first certificate in a file of SVC_TLS_CERT ends.", nil, nil),
 		orders:     prometheus.NewDesc("svc_tls_orders", "Orders of certificates by state: waiting, running, or failed and not repeated.", []string{"state"}, nil),
 		tokens:     prometheus.NewDesc("svc_tokens_file_valid", "Whether SVC_TOKENS_FILE can be read; without it there is no series.", nil, nil),
+		sealed:     prometheus.NewDesc("svc_secrets_sealed", "Values of secrets, earlier ones included, by the key that sealed them.", []string{"key"}, nil),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
 		conns:      prometheus.NewDesc("svc_gateway_connections", "Open connections of clients to the gateway.", nil, nil),
 		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
@@ -78,14 +80,14 @@ type collector struct {
 	spares                 *prometheus.Desc
 	queues                 queueDescs
 	firstEnd, orders       *prometheus.Desc
-	tokens                 *prometheus.Desc
+	tokens, sealed         *prometheus.Desc
 	inflight, websockets   *prometheus.Desc
 	conns                  *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.cpu, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.orders, c.tokens, c.inflight, c.websockets, c.conns} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.cpu, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.orders, c.tokens, c.sealed, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 	c.queues.describe(out)
@@ -101,6 +103,20 @@ func (c *collector) collectTokens(gauge func(*prometheus.Desc, float64, ...strin
 		valid = 0
 	}
 	gauge(c.tokens, valid)
+}
+
+// collectSecrets counts the sealed values by key.
+func (c *collector) collectSecrets(ctx context.Context, gauge func(*prometheus.Desc, float64, ...string)) {
+	if c.sources.SecretKeys == nil {
+		return
+	}
+	counts, err := c.sources.SecretKeys(ctx)
+	if err != nil {
+		return
+	}
+	for key, n := range counts {
+		gauge(c.sealed, float64(n), key)
+	}
 }
 
 // Collect implements prometheus.Collector.
@@ -155,6 +171,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	c.collectTokens(gauge)
+	c.collectSecrets(ctx, gauge)
 	if s.NotServing != nil {
 		gauge(c.notServing, float64(s.NotServing()))
 	}

@@ -23,6 +23,8 @@ func deeds() map[string]deed {
 		"promoteVersion": {"promote", "promoted", "%s"}, "releaseVersion": {"release", "released", "%s"},
 		"addDomain": {"add", "added", "a domain of %s"}, "verifyDomain": {"verify", "verified", "a domain of %s"}, "removeDomain": {"remove", "removed", "a domain of %s"},
 		"deletePreview": {"delete", "deleted", "a preview of %s"}, "setEnv": {"change", "changed", "the variables of %s"},
+		"putSecret": {"set", "set", "a secret of %s"}, "deleteSecret": {"delete", "deleted", "a secret of %s"}, "changeSecrets": {"change", "changed", "secrets of %s"},
+		"rollbackSecret": {"roll back", "rolled back", "a secret of %s"}, "resealSecrets": {"seal", "sealed", "all secrets with the current key"},
 		"triggerScheduled": {"start", "started", "a cron of %s"}, "createDashboardTicket": {"open", "opened", "the dashboard"},
 		"queryDatabase": {"change", "changed", "a database of %s"}, "importDatabase": {"import into", "imported into", "a database of %s"},
 		"queryAnalytics": {"query", "queried", "the analytics of %s"},

@@ -7,7 +7,7 @@ import (
 )
 
 // RuntimeSpec describes the runtime of a version to its worker host. Local is for
-// a host on the daemon's machine; the rest is valid on any machine. Env,
+// a host on the daemon's machine; the rest is valid on any machine. Env, Secrets,
 // Host.Storage and Host.Backends hold secrets: a spec is sent over the control line and is never
 // written or logged.
 type RuntimeSpec struct {
@@ -16,6 +16,7 @@ type RuntimeSpec struct {
 	Tag        string            `json:"tag"`                   // label of the version: its git ref or ""
 	Digest     string            `json:"digest"`                // of the bundle, "sha256:<hex>"; "" when no bundle is needed
 	Env        map[string]string `json:"env"`                   // overrides
+	Secrets    map[string]string `json:"secrets,omitempty"`     // of the version's class; they fill names that nothing else has
 	Parent     string            `json:"parent"`                // id of the version that the data was forked from; "" for a root
 	Scrub      Scrub             `json:"scrub"`                 // what Prepare does to each database before it migrates
 	Host       HostConfig        `json:"host"`                  // set by the supervisor
@@ -107,7 +108,20 @@ func (s RuntimeSpec) Same(o RuntimeSpec) bool {
 	if maps.Equal(s.Env, o.Env) { // nil or empty
 		o.Env = s.Env
 	}
+	if maps.Equal(s.Secrets, o.Secrets) {
+		o.Secrets = s.Secrets
+	}
 	return reflect.DeepEqual(s, o)
+}
+
+// Values returns the overrides and the secrets that they do not replace: what a log must not show.
+func (s RuntimeSpec) Values() map[string]string {
+	all := maps.Clone(s.Secrets)
+	if all == nil {
+		return s.Env
+	}
+	maps.Copy(all, s.Env)
+	return all
 }
 
 // Prepared is what Prepare changed in a version's data.

@@ -94,6 +94,8 @@ func full(t reflect.Type) any {
 		return api.VersionStatusReady
 	case reflect.TypeFor[api.NewMessageContentType]():
 		return api.NewMessageContentTypeText
+	case reflect.TypeFor[api.SecretClass]():
+		return api.SecretClassPreview
 	case reflect.TypeFor[api.MessageState]():
 		return api.MessageStateDelayed
 	}

@@ -18,7 +18,7 @@ import (
 
 func newAdmin(k *kit.Kit, runs whole.Runs) *cobra.Command {
 	cmd := &cobra.Command{Use: "admin", Short: "Maintain a server", RunE: serveHelp}
-	cmd.AddCommand(newAdminGC(k), newAdminRetention(k), newAdminUpgrade(k), newAdminManifests(k))
+	cmd.AddCommand(newAdminGC(k), newAdminRetention(k), newAdminUpgrade(k), newAdminManifests(k), newAdminSecrets(k))
 	cmd.AddCommand(runs.Admin(k)...)
 	return cmd
 }

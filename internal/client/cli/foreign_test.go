@@ -72,7 +72,7 @@ func TestWranglerCommands(t *testing.T) {
 func TestForeignAnswers(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"secret put TOKEN":         `Error: no command "secret put": variables and secrets belong to a version: svcctl env set VERSION TOKEN=VALUE; `,
+		"secrets set TOKEN=x":      `Error: no command "secrets set": secrets belong to a project: svcctl secret put NAME, where the server has SVC_SECRETS_KEY; `,
 		"d1 execute main --remote": "Error: no flag --remote: choose the server with --server or --context: svcctl d1 execute VERSION --binding DB --command SQL",
 		"deploy --prod":            "Error: no flag --prod: new code on the data of production: svcctl deploy --release",
 		"d1 create x --location a": `Error: no command "d1 create": a deploy makes the database`,

@@ -46,7 +46,7 @@ func newProjectsSet(k *kit.Kit) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.parent, "preview-parent", "", `version whose data new previews begin with ("" for none)`)
 	f.StringArrayVar(&o.vars, "preview-var", nil, "variable of all previews, NAME=VALUE or NAME:VALUE; may be repeated")
-	f.StringArrayVar(&o.secrets, "preview-secrets-file", nil, `file of secrets of all previews, as .env or a JSON object; "-" for standard input`)
+	f.StringArrayVar(&o.secrets, "preview-secrets-file", nil, `file of secrets of all previews, as .env or a JSON object; "-" for standard input; sealed where the server has SVC_SECRETS_KEY`)
 	f.StringArrayVar(&o.removed, "preview-unset", nil, "variable of all previews to remove; may be repeated")
 	f.BoolVar(&o.guard, "guard", false, "refuse promotes that leave writes of production behind")
 	f.BoolVar(&o.readOnly, "read-only", false, "refuse all writes of the project")
@@ -59,12 +59,15 @@ func setProject(ctx context.Context, k *kit.Kit, o projectSettings, name string)
 	if err != nil {
 		return err
 	}
-	change, err := o.change(k)
+	change, secrets, err := o.change(k)
 	if err != nil {
 		return err
 	}
 	c, err := k.Client()
 	if err != nil {
+		return err
+	}
+	if err := (envCall{k: k, c: c, project: project}).sealPreviewSecrets(ctx, secrets, &change); err != nil {
 		return err
 	}
 	p, err := c.ChangeProject(ctx, project, change)
@@ -77,36 +80,64 @@ func setProject(ctx context.Context, k *kit.Kit, o projectSettings, name string)
 	})
 }
 
-func (o projectSettings) change(k *kit.Kit) (api.ChangeProject, error) {
-	change := api.ChangeProject{PreviewEnv: map[string]*string{}}
+// sealPreviewSecrets makes the secrets sealed ones of the class preview, where the server has a key, and
+// else variables of previews. A variable of the same name goes: it would win over the secret.
+func (e envCall) sealPreviewSecrets(ctx context.Context, secrets map[string]*string, change *api.ChangeProject) error {
+	if len(secrets) == 0 {
+		return nil
+	}
+	list, err := e.c.Secrets(ctx, e.project)
+	if err != nil {
+		return err
+	}
+	if list.SealingKey == "" {
+		maps.Copy(change.PreviewEnv, secrets)
+		return nil
+	}
+	done, err := e.c.ChangeSecrets(ctx, e.project, secrets, api.SecretClassPreview)
+	if err != nil {
+		return err
+	}
+	for name := range secrets {
+		if _, variable := change.PreviewEnv[name]; !variable {
+			change.PreviewEnv[name] = nil
+		}
+	}
+	e.k.Notef("%d secrets of previews are sealed: svcctl secret list; restarted: %s", len(secrets), orNone(done.Restarted))
+	return nil
+}
+
+// change reads the command line. secrets are those of --preview-secrets-file.
+func (o projectSettings) change(k *kit.Kit) (change api.ChangeProject, secrets map[string]*string, err error) {
+	change, secrets = api.ChangeProject{PreviewEnv: map[string]*string{}}, map[string]*string{}
 	for _, name := range o.removed {
 		change.PreviewEnv[name] = nil
 	}
 	for _, file := range o.secrets {
 		text, err := k.ReadFile(file)
 		if err != nil {
-			return api.ChangeProject{}, kit.Usagef("--preview-secrets-file: %v", err)
+			return api.ChangeProject{}, nil, kit.Usagef("--preview-secrets-file: %v", err)
 		}
-		secrets, err := dotenv.ParseAny(text)
+		values, err := dotenv.ParseAny(text)
 		if err != nil {
-			return api.ChangeProject{}, kit.Usagef("--preview-secrets-file %s: %v", file, err)
+			return api.ChangeProject{}, nil, kit.Usagef("--preview-secrets-file %s: %v", file, err)
 		}
-		for name, value := range secrets {
-			change.PreviewEnv[name] = &value
+		for name, value := range values {
+			secrets[name] = &value
 		}
 	}
 	for _, pair := range o.vars {
 		name, value, ok := variable(pair)
 		if !ok {
-			return api.ChangeProject{}, kit.Usagef("--preview-var must be NAME=VALUE") // the value may be a secret: it is not repeated
+			return api.ChangeProject{}, nil, kit.Usagef("--preview-var must be NAME=VALUE") // the value may be a secret: it is not repeated
 		}
 		change.PreviewEnv[name] = &value
 	}
 	o.changeModes(&change)
-	if change.PreviewParent == nil && change.Guard == nil && change.ReadOnly == nil && len(change.PreviewEnv) == 0 {
-		return api.ChangeProject{}, kit.Usagef("nothing to set: see svcctl projects set --help")
+	if change.PreviewParent == nil && change.Guard == nil && change.ReadOnly == nil && len(change.PreviewEnv)+len(secrets) == 0 {
+		return api.ChangeProject{}, nil, kit.Usagef("nothing to set: see svcctl projects set --help")
 	}
-	return change, nil
+	return change, secrets, nil
 }
 
 // changeModes sets the fields whose flags are given, also to their zero values.

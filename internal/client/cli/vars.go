@@ -87,6 +87,9 @@ func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *buil
 		}
 		missing = without(missing, inherited)
 	}
+	if len(missing) > 0 && k.NeedAdmin("") == nil {
+		missing = without(missing, sealedNames(ctx, c, built.Project, req))
+	}
 	if len(missing) == 0 {
 		return nil
 	}
@@ -96,11 +99,31 @@ func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *buil
 			Pointer: fmt.Sprintf("/secrets/required/%d", i), Code: svc.CodeSecretMissing, Detail: s.At + ": the secret " + s.Name + " is required and not set",
 		})
 	}
-	e := svc.Errorf(svc.Unprocessable, svc.CodeSecretMissing, "%s", fields[0].Detail).WithHint("use --secrets-file FILE, or --var %s=VALUE", missing[0].Name)
+	e := svc.Errorf(svc.Unprocessable, svc.CodeSecretMissing, "%s", fields[0].Detail).WithHint("use --secrets-file FILE, or --var %s=VALUE; or set it for the project: svcctl secret put %[1]s", missing[0].Name)
 	if len(fields) > 1 {
 		e.Detail, e.Fields = fmt.Sprintf("%d required secrets are not set", len(fields)), fields
 	}
 	return e
+}
+
+// sealedNames gives the names of the secrets of the project that the version of req gets. A server that
+// does not say has none.
+func sealedNames(ctx context.Context, c *client.Client, inProject string, req api.CreateVersion) map[string]string {
+	names := map[string]string{}
+	list, err := c.Secrets(ctx, inProject)
+	if err != nil {
+		return names // the create says what is wrong with the project
+	}
+	class := api.SecretClassRelease
+	if previewClass(list, req) {
+		class = api.SecretClassPreview
+	}
+	for _, s := range list.Items {
+		if s.Class == class {
+			names[s.Name] = ""
+		}
+	}
+	return names
 }
 
 // inheritedEnv gives the variables, the values hidden, that the server adds to those of req.

@@ -44,18 +44,18 @@ func TestNoPromote(t *testing.T) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"secret put TOKEN":                       "secret put NAME",
-		"--env staging secret put TOKEN":         "secret put NAME",
-		"d1 execute shop --remote --command x":   "d1 execute DATABASE --remote",
-		"d1 execute shop":                        "d1 execute DATABASE",
-		"kv:key put k v":                         "kv key put",
-		"config:set A=b":                         "config:set NAME",
-		"deployments list --name shop":           "deployments list",
-		"deployments frobnicate":                 "deployments",
-		"-C prod PS":                             "ps",
-		"frobnicate ps":                          "",
-		"d1":                                     "",
-		"deploy http://localhost:8787/x --tag a": "deploy --tag",
+		"secrets set TOKEN":                       "secrets set",
+		"--env staging versions secret put TOKEN": "versions secret put NAME",
+		"d1 execute shop --remote --command x":    "d1 execute DATABASE --remote",
+		"d1 execute shop":                         "d1 execute DATABASE",
+		"kv:key put k v":                          "kv key put",
+		"config:set A=b":                          "config:set NAME",
+		"deployments list --name shop":            "deployments list",
+		"deployments frobnicate":                  "deployments",
+		"-C prod PS":                              "ps",
+		"frobnicate ps":                           "",
+		"d1":                                      "",
+		"deploy http://localhost:8787/x --tag a":  "deploy --tag",
 	} {
 		m, ok := Find(Refused{Args: strings.Fields(args), Exists: none})
 		if ok != (want != "") || m.Words != want {
@@ -97,8 +97,8 @@ func TestHint(t *testing.T) {
 	for args, want := range map[string]string{
 		"d1 execute log":       "--binding LOG ",
 		"d1 execute unknown":   "--binding DB ",
-		"secret delete TOKEN":  "svcctl env unset VERSION TOKEN",
-		"secret delete $(rm)":  "svcctl env unset VERSION NAME",
+		"secrets unset TOKEN":  "svcctl secret delete TOKEN",
+		"secrets unset $(rm)":  "svcctl secret delete NAME",
 		"deployments status":   "svcctl projects get guestbook",
 		"hyperdrive create":    "Hyperdrive (docs/guide/other-bindings.md#hyperdrive)",
 		"queues create orders": "add it to queues of the project file",

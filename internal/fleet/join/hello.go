@@ -50,6 +50,9 @@ func Mark(s svc.RuntimeSpec) (string, error) {
 	if len(s.Env) == 0 {
 		s.Env = nil
 	}
+	if len(s.Secrets) == 0 {
+		s.Secrets = nil
+	}
 	data, err := json.Marshal(s)
 	if err != nil {
 		return "", fmt.Errorf("encoding a spec: %w", err)

@@ -180,6 +180,9 @@ func (s *Set) list(w http.ResponseWriter, r *http.Request) error {
 	for _, name := range s.vars {
 		items = append(items, listedBinding{Name: name, Kind: "var", Stats: map[string]int64{}})
 	}
+	for _, name := range s.secrets {
+		items = append(items, listedBinding{Name: name, Kind: "secret", Stats: map[string]int64{}})
+	}
 	return WriteItems(w, items)
 }
 

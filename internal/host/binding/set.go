@@ -22,6 +22,7 @@ type Set struct {
 	kinds     []Kind
 	bindings  []declared
 	vars      []string            // names, sorted
+	secrets   []string            // names, sorted
 	instances map[string]Instance // by Route
 	order     []string            // routes, in the order they were opened
 	starters  starters
@@ -51,6 +52,9 @@ func OpenAll(ctx context.Context, kinds []Kind, m *bundle.Manifest, v volume.Vol
 	}
 	return s, nil
 }
+
+// SetSecrets says by which names the worker has secrets. Call it before the first request.
+func (s *Set) SetSecrets(names []string) { s.secrets = names }
 
 func declare(kinds []Kind, m *bundle.Manifest) ([]declared, error) {
 	byName := make(map[string]Kind, len(kinds))

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"runtime/debug"
+	"slices"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
@@ -42,6 +44,7 @@ func (o *opener) open(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest
 	if err != nil {
 		return nil, errors.Join(err, volumes.Close()) //nolint:contextcheck // what was begun is ended
 	}
+	set.SetSecrets(secretNames(s, m))
 	r := resources{set, volumes, nil, o.requests, new(seal)}
 	if r.objects, err = openObjects(ctx, s, m, volumes, o.log); err != nil {
 		return nil, errors.Join(err, r.Close()) //nolint:contextcheck // what was begun is ended
@@ -50,6 +53,15 @@ func (o *opener) open(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest
 		return nil, errors.Join(err, r.Close()) //nolint:contextcheck // what was begun is ended
 	}
 	return r, r.SetEvents(ctx, s.BeginsWithEvents()) // until the daemon says otherwise
+}
+
+// secretNames returns the names by which the worker has secrets, sorted.
+func secretNames(s svc.RuntimeSpec, m *bundle.Manifest) []string {
+	filling := svc.FillingSecrets(s.Secrets, func(name string) bool {
+		_, overridden := s.Env[name]
+		return overridden || m.Names(name)
+	})
+	return slices.Sorted(maps.Keys(filling))
 }
 
 // openVolumes opens the data that s names. It asks nothing of the store yet.

@@ -16,18 +16,21 @@ import (
 // platform's. spec: [C5.7].
 //
 // An override may replace a variable but not a resource: the worker would find
-// a string where its code expects a database.
-func variables(m *bundle.Manifest, overrides map[string]string, ref svc.Ref) ([]workerd.Binding, error) {
-	vars := maps.Clone(m.Vars)
-	if vars == nil {
-		vars = map[string]bundle.Var{}
-	}
-	for key, value := range overrides {
+// a string where its code expects a database. A secret fills a name that nothing else has.
+func variables(m *bundle.Manifest, s svc.RuntimeSpec) ([]workerd.Binding, error) {
+	vars := map[string]bundle.Var{}
+	for key, value := range svc.FillingSecrets(s.Secrets, m.Names) {
 		if !isStored(m, key) {
 			vars[key] = bundle.TextVar(value)
 		}
 	}
-	for key, value := range svc.PlatformEnv(ref) {
+	maps.Copy(vars, m.Vars)
+	for key, value := range s.Env {
+		if !isStored(m, key) {
+			vars[key] = bundle.TextVar(value)
+		}
+	}
+	for key, value := range svc.PlatformEnv(s.Ref) {
 		vars[key] = bundle.TextVar(value)
 	}
 	if err := checkShadows(m, vars); err != nil {

@@ -16,7 +16,7 @@ func TestVariables(t *testing.T) {
 		Bindings: []bundle.Binding{{Name: "DB", Kind: "database"}},
 	}
 	ref := svc.Ref{Project: "shop", Version: "v-1"}
-	bindings, err := variables(m, map[string]string{"B": "override", "A": `{"not":"json"}`}, ref)
+	bindings, err := variables(m, svc.RuntimeSpec{Ref: ref, Env: map[string]string{"B": "override", "A": `{"not":"json"}`}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +36,40 @@ func TestVariables(t *testing.T) {
 		t.Error("the manifest was changed")
 	}
 	stored := &bundle.Manifest{Bindings: []bundle.Binding{{Name: "KEY", Kind: "store_secret", Resource: "KEY"}}}
-	if bindings, err = variables(stored, map[string]string{"KEY": "x"}, ref); err != nil || len(bindings) != 2 {
+	if bindings, err = variables(stored, svc.RuntimeSpec{Ref: ref, Env: map[string]string{"KEY": "x"}}); err != nil || len(bindings) != 2 {
 		t.Errorf("the value of a stored secret: %v, %v", bindings, err)
 	}
-	_, err = variables(m, map[string]string{"DB": "secret-value"}, ref)
+	_, err = variables(m, svc.RuntimeSpec{Ref: ref, Env: map[string]string{"DB": "secret-value"}})
 	if svc.CodeOf(err) != "env_shadows_binding" || strings.Contains(err.Error(), "secret-value") {
 		t.Errorf("an override over a binding: %v", err)
+	}
+}
+
+// TestVariablesSecrets: a secret fills a name that nothing else has, and is a value that no log shows.
+// spec: [C5.7]
+func TestVariablesSecrets(t *testing.T) {
+	t.Parallel()
+	m := &bundle.Manifest{
+		Vars:     map[string]bundle.Var{"B": bundle.TextVar("bundle")},
+		Bindings: []bundle.Binding{{Name: "DB", Kind: "database"}, {Name: "STORED", Kind: "store_secret", Resource: "KEY"}},
+		Assets:   &bundle.Assets{Binding: "FILES"},
+	}
+	spec := svc.RuntimeSpec{
+		Ref: svc.Ref{Project: "shop", Version: "v-1"}, Env: map[string]string{"O": "override"},
+		Secrets: map[string]string{"B": "secret", "O": "secret", "DB": "secret", "FILES": "secret", "PROJECT_ID": "secret", "KEY": "stored", "S": "sealed"},
+	}
+	bindings, err := variables(m, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, b := range bindings {
+		got.WriteString(b.Name + "=" + *b.Text + " ")
+	}
+	if got.String() != "B=bundle O=override PROJECT_ID=shop S=sealed VERSION_ID=v-1 " {
+		t.Errorf("got %s", got.String())
+	}
+	if values := spec.Values(); values["S"] != "sealed" || values["O"] != "override" || values["KEY"] != "stored" {
+		t.Errorf("values %v", values)
 	}
 }

@@ -57,10 +57,10 @@ func (v *version) prepare(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	v.limitGroup(o.Logger)
-	if v.env, err = variables(&v.manifest, v.spec.Env, v.spec.Ref); err != nil {
+	if v.env, err = variables(&v.manifest, v.spec); err != nil {
 		return err
 	}
-	if v.log, err = openLog(v.spec.Local.LogDir, v.spec.Env, o.Logger); err != nil {
+	if v.log, err = openLog(v.spec.Local.LogDir, v.spec.Values(), o.Logger); err != nil {
 		return err
 	}
 	v.lock, err = lockDir(ctx, v.spec.Local.DataDir)
@@ -133,7 +133,7 @@ func (v *version) encode(o Options) ([]byte, error) {
 func (v *version) bindingSite() binding.Site {
 	return binding.Site{
 		Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
-		Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName, Env: v.spec.Env, RunDir: v.spec.Local.RunDir, ObjectKeys: v.spec.ObjectKeys, Traced: v.spec.Host.Traces,
+		Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName, Env: v.spec.Values(), RunDir: v.spec.Local.RunDir, ObjectKeys: v.spec.ObjectKeys, Traced: v.spec.Host.Traces,
 	}
 }
 

@@ -86,7 +86,7 @@ func startWorker(ctx context.Context, o Options, v *version, config []byte) (*wo
 
 // attach makes v the version of w, before anything of its outputs is read.
 func (w *worker) attach(o Options, v *version) {
-	w.env, w.rate = v.spec.Env, newRate(v.log.Write)
+	w.env, w.rate = v.spec.Values(), newRate(v.log.Write)
 	w.stdout, w.stderr = newOutput(v.log), newOutput(v.log)
 	w.stdout.emit, w.stderr.emit = w.rate.Write, w.rate.Write
 	if v.spec.Host.Traces {

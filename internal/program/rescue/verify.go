@@ -25,7 +25,7 @@ import (
 
 // finding is one problem.
 type finding struct {
-	Part   string `json:"part"` // registry, bundle, data, disk or copy
+	Part   string `json:"part"` // registry, secret, bundle, data, disk or copy
 	Name   string `json:"name"`
 	Detail string `json:"detail"`
 }
@@ -34,6 +34,8 @@ type finding struct {
 type report struct {
 	Versions int       `json:"versions"`
 	Problems []finding `json:"problems"`
+
+	sealed []svc.SealedSecret // of the registry
 }
 
 func (r *report) add(part, name, format string, args ...any) {
@@ -54,6 +56,10 @@ func verify(ctx context.Context, k *kit.Kit, p whole.Place) error {
 	if err != nil {
 		return err
 	}
+	if len(r.sealed) > 0 && cfg.SecretsKey == nil {
+		k.Notef("%d secrets are not checked: SVC_SECRETS_KEY is not set here", len(r.sealed))
+	}
+	r.secrets(cfg)
 	if err := r.bundles(ctx, cfg, known); err != nil {
 		return err
 	}
@@ -103,6 +109,9 @@ func (r *report) registry(ctx context.Context, database []byte) (known map[svc.R
 	}
 	if result != "ok" {
 		r.add("registry", "registry.db", "%s", result)
+	}
+	if err := r.readSecrets(ctx, db); err != nil {
+		return nil, err
 	}
 	rows, err := db.Read().QueryContext(ctx, "SELECT project_id, id, status, size_bytes FROM versions")
 	if err != nil {

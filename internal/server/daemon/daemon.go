@@ -38,6 +38,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/versions/preview"
 	"github.com/svcctl/svcctl/internal/server/versions/promote"
 	"github.com/svcctl/svcctl/internal/server/versions/retention"
+	sealed "github.com/svcctl/svcctl/internal/server/versions/secrets"
 	"github.com/svcctl/svcctl/internal/server/versions/sleep"
 	"github.com/svcctl/svcctl/internal/server/versions/watch"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -84,6 +85,7 @@ type Daemon struct {
 	recent  *obs.Recent // the newest lines of logger
 	dirs    layout
 	secrets secrets
+	sealed  *sealed.Service // the secrets of projects
 	info    Info
 	failed  chan error
 	stops   service.Stack

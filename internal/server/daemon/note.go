@@ -65,5 +65,10 @@ func (d *Daemon) hidden() map[string]string {
 	if d.objects != nil {
 		all["secret_key"] = d.objects.target.SecretKey.Reveal()
 	}
+	if d.cfg.SecretsKey != nil {
+		for id, key := range d.cfg.SecretsKey.Keys() {
+			all["SVC_SECRETS_KEY "+id] = key
+		}
+	}
 	return all
 }

@@ -7,11 +7,12 @@ import (
 )
 
 // Reload applies the settings that may change while the daemon runs: the trusted proxies,
-// for new connections. The file of named tokens is read again whenever it changes. Failed
+// for new connections, and the keys of secrets. The file of named tokens is read again whenever it changes. Failed
 // orders of certificates need no pause any more. Reload logs which other settings differ and need a restart.
 func (d *Daemon) Reload(ctx context.Context, cfg *config.Daemon) {
 	d.gateway.SetTrustedProxies(cfg.TrustedProxies, cfg.TrustedProxies != nil)
 	d.proxies.Set(cfg.TrustedProxies)
+	d.sealed.SetKeys(cfg.SecretsKey)
 	if d.orders != nil {
 		d.orders.Retry()
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/versions/preview"
 	"github.com/svcctl/svcctl/internal/server/versions/promote"
 	"github.com/svcctl/svcctl/internal/server/versions/retention"
+	sealed "github.com/svcctl/svcctl/internal/server/versions/secrets"
 	"github.com/svcctl/svcctl/internal/server/versions/watch"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -81,6 +82,11 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	}); err != nil {
 		return err
 	}
+	if d.sealed, err = sealed.New(sealed.Deps{
+		Registry: d.registry, Runtimes: func() sealed.Runtimes { return d.lifecycle.Get() }, Forks: d.cfg.Forks, Keys: d.cfg.SecretsKey, Logger: d.logger,
+	}); err != nil {
+		return err
+	}
 	if d.divergence, err = divergence.New(d.divergenceDeps()); err != nil {
 		return err
 	}
@@ -127,6 +133,7 @@ func (d *Daemon) startVersions(ctx context.Context) error {
 		return err
 	}
 	d.lifecycle.Set(verbs)
+	d.stops.Push("changes of secrets", stopSoon(d.sealed.Stop))
 	return nil
 }
 
@@ -206,8 +213,12 @@ func (d *Daemon) promoteDeps() promote.Deps {
 		Gateway: d.routing, Websockets: d.routing, Routes: toDeploy{d}, Runtimes: toDeploy{d},
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence, Guards: d.guards,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
-		Watched:      func(ctx context.Context, op svc.Promotion) { d.watch.Get().Watch(ctx, op) },
-		Releases:     d.registry, Sealer: d.supervisor, Deploys: toDeploy{d}, Forks: d.cfg.Forks, Survives: d.settle(),
+		RefreshSecrets: func(ctx context.Context, ref svc.Ref) error {
+			_, err := d.lifecycle.Get().RefreshSecrets(ctx, ref)
+			return err
+		},
+		Watched:  func(ctx context.Context, op svc.Promotion) { d.watch.Get().Watch(ctx, op) },
+		Releases: d.registry, Sealer: d.supervisor, Deploys: toDeploy{d}, Forks: d.cfg.Forks, Survives: d.settle(),
 		ReleaseHold: d.cfg.Release.Hold, ReleaseDrain: d.cfg.Release.Drain,
 	}
 }
@@ -215,7 +226,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 func (d *Daemon) deployDeps() deploy.Deps {
 	return deploy.Deps{
 		Versions: d.registry, Inventory: d.registry, Submissions: d.registry,
-		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews, Callees: d.callees(),
+		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews, Callees: d.callees(), Secrets: d.sealed,
 		Artifacts: d.objects.artifacts, BundleKeys: bundle.Keys, Assets: d.assets, Ingress: d.ingress, Logger: d.logger,
 		Notify: d.jobs.Notify, Observer: d.metrics, Traces: d.tracer, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},

@@ -38,7 +38,7 @@ func (db *DB) DeleteProject(ctx context.Context, id, production string) (p svc.P
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"preview_env", "domains"} {
+		for _, table := range []string{"preview_env", "domains", "secrets"} {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE project_id = ?`, id); err != nil {
 				return err
 			}

@@ -35,6 +35,7 @@ type changes struct {
 	ref           svc.Ref // of a record that the request created
 	before, after map[string]any
 	reason        string
+	by            string // what the client says of itself, in the header Svc-Actor
 }
 
 // audited records each request of an operation that changes something, whatever its
@@ -85,6 +86,7 @@ func (s *Server) draft(r *http.Request, a svc.AuditRecord) svc.AuditRecord {
 		a.Actor.Role, a.Actor.Token = "upload", "upload address"
 	}
 	a.Actor.Name = svc.AuditText(r.Header.Get("Svc-Actor"))
+	x.changes.by = a.Actor.Name
 	a.Actor.Client = s.client(r)
 	return a
 }

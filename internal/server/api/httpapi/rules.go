@@ -30,6 +30,12 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, ticket: true}
 	case "PUT " + versionRoute + "/env":
 		return rule{role: roleAdmin, body: setEnvBody}
+	case "PATCH " + secretsRoute:
+		return rule{role: roleAdmin, body: object[api.ChangeSecrets], scale: 2}
+	case "PUT " + secretsRoute + "/{secret}":
+		return rule{role: roleAdmin, body: object[api.PutSecret]}
+	case "DELETE " + secretsRoute + "/{secret}", "POST " + secretsRoute + "/{secret}/rollback":
+		return rule{role: roleAdmin, query: []string{"class"}}
 	case "POST " + versionRoute + "/promote":
 		return rule{role: roleAdmin, body: object[api.PromoteVersion], bodyOptional: true}
 	case "POST " + versionRoute + "/scheduled":

@@ -27,6 +27,7 @@ type Deps struct {
 	Plans        Plans
 	Audit        Audit
 	Lifecycle    Lifecycle
+	Secrets      Secrets
 	GC           GC
 	Uploads      Uploads
 	Logs         Logs

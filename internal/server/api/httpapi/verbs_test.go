@@ -112,7 +112,11 @@ func (oneMigration) Migrations(_ context.Context, ref svc.Ref) (map[string]bool,
 // quiet stands for runtimes, gateway and data without work.
 type quiet struct{}
 
-func (quiet) Start(context.Context, svc.Ref) error                      { return nil }
+func (quiet) Start(context.Context, svc.Ref) error                 { return nil }
+func (quiet) SecretsDiffer(context.Context, svc.Ref) (bool, error) { return false, nil }
+func (quiet) RestartWithSecrets(context.Context, svc.Ref, map[string]string) error {
+	return nil
+}
 func (quiet) Restart(context.Context, svc.Ref, map[string]string) error { return nil }
 func (quiet) Stop(context.Context, svc.Ref) error                       { return nil }
 func (quiet) DropBundle(context.Context, svc.Ref) error                 { return nil }

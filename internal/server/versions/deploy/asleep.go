@@ -34,8 +34,16 @@ func (r *run) layDown(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !bundle.SameWorker(mine, its) || !maps.Equal(p.Env, r.v.Env) {
-		return "", svc.Errorf(svc.Unprocessable, svc.CodeWorkerDiffers, "the bundle or the overrides differ from those of %s in more than static files", parent)
+	own, err := r.openSecrets(ctx)
+	if err != nil {
+		return "", err
+	}
+	ofParent, err := r.deps.Secrets.Of(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	if !bundle.SameWorker(mine, its) || !maps.Equal(p.Env, r.v.Env) || !maps.Equal(ofParent, own) {
+		return "", svc.Errorf(svc.Unprocessable, svc.CodeWorkerDiffers, "the bundle, the overrides or the secrets differ from those of %s in more than static files", parent)
 	}
 	r.routes.fallAsleep(r.v.Ref)
 	r.routes.sleeps(r.v.Ref, time.Now(), time.Time{})

@@ -16,8 +16,8 @@ const maxErrorText = 2 << 10 // bytes of a version's error [D16]
 // fail ends the deploy: it stops the runtime, stores the reason, makes the gateway
 // answer version_failed, and removes the files. spec: [C7.13] to [C7.18].
 func (r *run) fail(ctx context.Context, step string, cause error) error {
-	reason, output := errorText(step, cause, r.v.Env), clip(redact(svc.AsError(cause).Output, r.v.Env))
-	r.log.ErrorContext(ctx, "deploy failed", "step", step, "code", svc.CodeOf(cause), "error", redact(cause.Error(), r.v.Env))
+	reason, output := errorText(step, cause, r.hidden()), clip(redact(svc.AsError(cause).Output, r.hidden()))
+	r.log.ErrorContext(ctx, "deploy failed", "step", step, "code", svc.CodeOf(cause), "error", redact(cause.Error(), r.hidden()))
 	if r.v.Status == svc.StatusPreparing || r.v.Status == svc.StatusDeploying {
 		if err := r.deps.Runtimes.StopVersion(ctx, r.v.Ref); err != nil {
 			r.log.ErrorContext(ctx, "stopping the runtime of a failed version failed", "error", err)
@@ -55,8 +55,8 @@ func (r *run) canTolerate() bool { return r.deps.Lenient && r.bundleDir != "" &&
 
 // tolerate reports a failure in all places of [D47].
 func (r *run) tolerate(ctx context.Context, step string, cause error) error {
-	warning := errorText(step, cause, r.v.Env) + consequence(step)
-	r.log.WarnContext(ctx, "step failed; continuing (lenient mode)", "step", step, "error", redact(cause.Error(), r.v.Env))
+	warning := errorText(step, cause, r.hidden()) + consequence(step)
+	r.log.WarnContext(ctx, "step failed; continuing (lenient mode)", "step", step, "error", redact(cause.Error(), r.hidden()))
 	r.deps.Observer.StepTolerated(step)
 	return r.deps.Versions.AddWarning(ctx, r.v.Ref, warning)
 }

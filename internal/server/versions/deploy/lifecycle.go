@@ -54,6 +54,7 @@ func (s *Service) Stop(ctx context.Context, ref svc.Ref) error {
 		return err
 	}
 	s.bundles.arrived(ref) // ends a job that waits for the bundle
+	s.began.forget(ref)
 	return s.deps.Runtimes.StopVersion(ctx, ref)
 }
 

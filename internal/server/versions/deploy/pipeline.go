@@ -20,6 +20,7 @@ type run struct {
 	queued    bool   // it belongs to a job, which may snooze
 	bundleDir string // "" until the bundle is unpacked
 	warm      string // Forked.Warm, if this attempt forked
+	secrets   secretValues
 	detail    string // of the previous step, for the timeline row that the next transition ends
 }
 
@@ -204,6 +205,7 @@ func (r *run) finish(ctx context.Context) error {
 	r.deps.Observer.DeployDone("ready")
 	r.deps.Traces.DeployEnded(r.v, "ready")
 	r.log.InfoContext(ctx, "version is ready", "preview_url", r.deps.Ingress.PreviewURL(r.v.Ref), "production", r.v.Production)
+	defer r.renewSecrets(ctx)
 	return r.assign(ctx)
 }
 

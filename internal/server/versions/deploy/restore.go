@@ -174,12 +174,17 @@ func (s *Service) startOne(ctx context.Context, ref svc.Ref, delay time.Duration
 }
 
 func (s *Service) start(ctx context.Context, v svc.Version) (svc.Endpoint, error) {
-	if err := s.rouse(ctx, v); err != nil {
+	return (&run{Service: s, v: v, log: s.log}).start(ctx)
+}
+
+// start starts the runtime. No secret is in its error.
+func (r *run) start(ctx context.Context) (svc.Endpoint, error) {
+	if err := r.rouse(ctx, r.v); err != nil {
 		return svc.Endpoint{}, err
 	}
-	r := &run{Service: s, v: v, log: s.log}
 	if err := r.open(ctx); err != nil {
-		return svc.Endpoint{}, err
+		return svc.Endpoint{}, r.hide(err)
 	}
-	return s.deps.Runtimes.Serve(ctx, v.Ref)
+	endpoint, err := r.deps.Runtimes.Serve(ctx, r.v.Ref)
+	return endpoint, r.hide(err)
 }

@@ -64,5 +64,5 @@ func (s *Service) Reopen(ctx context.Context, ref svc.Ref) error {
 		return err
 	}
 	defer s.HoldForRestart(ref)()
-	return s.startAgain(own, v)
+	return s.startAgain(own, &run{Service: s, v: v, log: s.log})
 }

@@ -135,6 +135,13 @@ type Callees interface {
 	ObjectKeys(ctx context.Context, caller svc.Ref, m *bundle.Manifest) (map[string]string, error)
 }
 
+// Secrets opens the sealed secrets of projects: secrets.Service.
+type Secrets interface {
+	// Of returns the secrets that a version starts with now, by name; none without secrets. Its error is
+	// Unavailable, secret_unreadable, if one of them does not open.
+	Of(ctx context.Context, v svc.Version) (map[string]string, error)
+}
+
 // Assets keeps the static files that bundles leave out: assetstore.Store.
 type Assets interface {
 	// Fill puts the files of a version below dir. It returns Unavailable,
@@ -198,6 +205,7 @@ type Deps struct {
 	Production  Production
 	Previews    Previews        // nil: the host names of preview names are not routed
 	Callees     Callees         // nil: they are not checked
+	Secrets     Secrets         // nil: no version has secrets
 	Artifacts   objstore.Bucket // SVC_ARTIFACTS_BUCKET
 	BundleKeys  bundleKeys      // bundle.Keys
 	Assets      Assets
@@ -240,6 +248,7 @@ type Service struct {
 	qualify *probe               // nil: no step deploy_ready
 	check   *probe               // of releases; nil without HTTP
 	restore restoreList
+	began   beginnings
 
 	readOnly sync.Mutex // held while read-only projects are read and published
 }
@@ -263,6 +272,9 @@ func New(deps Deps) (*Service, error) {
 	}
 	if deps.Previews == nil {
 		deps.Previews = noPreviews{}
+	}
+	if deps.Secrets == nil {
+		deps.Secrets = noSecrets{}
 	}
 	bundles := newBundles(deps)
 	s := &Service{deps: deps, log: deps.Logger, made: time.Now(), routes: newRoutes(deps.Gateway, bundles.path), bundles: bundles}
@@ -340,6 +352,10 @@ type noPreviews struct{}
 func (noPreviews) Hold(string, string) func()                    { return func() {} }
 func (noPreviews) Publish(context.Context, string, string) error { return nil }
 func (noPreviews) Switched(context.Context)                      {}
+
+type noSecrets struct{}
+
+func (noSecrets) Of(context.Context, svc.Version) (map[string]string, error) { return nil, nil }
 
 type noTraces struct{}
 

@@ -89,7 +89,11 @@ func (r *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.deps.Runtimes.Open(ctx, spec)
+	if err := r.deps.Runtimes.Open(ctx, spec); err != nil {
+		return err
+	}
+	r.began.note(r.v.Ref, spec.Secrets)
+	return nil
 }
 
 // spec describes the runtime, with the bundle unpacked.
@@ -101,6 +105,9 @@ func (r *run) spec(ctx context.Context) (spec svc.RuntimeSpec, err error) {
 	spec.ReadOnly = r.routes.isReadOnly(r.v.Project)
 	spec.Local.FilesDir = r.routes.shownFiles(r.v.Ref)
 	spec.Local.Warm = r.warm
+	if spec.Secrets, err = r.openSecrets(ctx); err != nil {
+		return spec, err
+	}
 	if r.v.ScrubID != "" {
 		spec.Scrub = svc.Scrub{ID: r.v.ScrubID, SQL: r.deps.ScrubSQL}
 	}

@@ -69,6 +69,11 @@ type Runtimes interface {
 	// Restart stops the runtime of a version that serves and starts it with other
 	// overrides; if that fails, with the recorded ones. Its errors are written for users.
 	Restart(ctx context.Context, ref svc.Ref, env map[string]string) error
+	// RestartWithSecrets is Restart with other secrets in place of those of the registry.
+	RestartWithSecrets(ctx context.Context, ref svc.Ref, secrets map[string]string) error
+	// SecretsDiffer reports whether the process of a version began with other secrets than it would
+	// begin with now. It waits for a deploy or a start of the version.
+	SecretsDiffer(ctx context.Context, ref svc.Ref) (bool, error)
 	// Stop ends a running deploy or start, and the process.
 	Stop(ctx context.Context, ref svc.Ref) error
 	// DropBundle deletes the unpacked bundle of a version that is stopped; Start

@@ -292,6 +292,18 @@ func (r runtimes) Restart(ctx context.Context, v svc.Ref, env map[string]string)
 	return nil
 }
 
+// RestartWithSecrets fails if requests do not wait.
+func (r runtimes) RestartWithSecrets(ctx context.Context, v svc.Ref, secrets map[string]string) error {
+	return r.Restart(ctx, v, secrets)
+}
+
+// SecretsDiffer is true until a restart.
+func (r runtimes) SecretsDiffer(ctx context.Context, v svc.Ref) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.env[v] == nil, ctx.Err()
+}
+
 func (r runtimes) Stop(ctx context.Context, v svc.Ref) error {
 	if err := r.call(ctx, "stop", v); err != nil {
 		return err

@@ -112,6 +112,7 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 	r.deps.Observer.PromoteDone(string(o.Status), took)
 	if cause != nil {
 		r.log.ErrorContext(ctx, "promotion failed and was undone", "error", cause)
+		r.refreshSecrets(ctx, r.target())
 		return true
 	}
 	r.log.InfoContext(ctx, "promotion done", "duration", took, "held", o.CutOver.Held)
@@ -120,7 +121,18 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 			r.log.WarnContext(ctx, "alarms of the version run after its next start", "error", err)
 		}
 	}
+	r.refreshSecrets(ctx, r.previous())
 	return true
+}
+
+// refreshSecrets gives a version that is not production the secrets of its own class again.
+func (r *run) refreshSecrets(ctx context.Context, ref svc.Ref) {
+	if r.deps.RefreshSecrets == nil || ref.Version == "" {
+		return
+	}
+	if err := r.deps.RefreshSecrets(ctx, ref); err != nil {
+		r.log.WarnContext(ctx, "restarting a version with the secrets of its class failed", "version", ref.Version, "error", err)
+	}
 }
 
 // left counts what the old version has that the new one lacks: it has its last requests

@@ -141,6 +141,10 @@ type Deps struct {
 	// calls it again after an error. nil where no other machine takes over.
 	Survives func(ctx context.Context) error
 
+	// RefreshSecrets restarts a version whose process has other secrets than its part in production
+	// gives it. nil: versions have no secrets.
+	RefreshSecrets func(ctx context.Context, ref svc.Ref) error
+
 	// Watched receives each release that is done or was undone: watch.Service.Watch. It does not
 	// block. nil: nothing is watched.
 	Watched func(ctx context.Context, op svc.Promotion)

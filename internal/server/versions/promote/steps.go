@@ -49,7 +49,10 @@ func (r *run) validate(ctx context.Context) error {
 		return err
 	}
 	r.aside = v.Events == svc.EventsHandedOver
-	return ready(v)
+	if err := ready(v); err != nil || r.deps.RefreshSecrets == nil {
+		return err
+	}
+	return r.deps.RefreshSecrets(ctx, v.Ref) // a preview gets the secrets of releases before the drain
 }
 
 // drain is step 2 [C8.6]: new requests wait, and the old version is draining [D20]. Before that no
