@@ -499,6 +499,24 @@ func (e RuntimeState) Valid() bool {
 	}
 }
 
+// Defines values for SecretClass.
+const (
+	SecretClassPreview SecretClass = "preview"
+	SecretClassRelease SecretClass = "release"
+)
+
+// Valid indicates whether the value is a known member of the SecretClass enum.
+func (e SecretClass) Valid() bool {
+	switch e {
+	case SecretClassPreview:
+		return true
+	case SecretClassRelease:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ServerTokenRole.
 const (
 	ServerTokenRoleAdmin  ServerTokenRole = "admin"
@@ -882,7 +900,7 @@ type Binding struct {
 	// ForkTXID Cut point in the parent's data; "" unless branched.
 	ForkTXID string `json:"fork_txid"`
 
-	// Kind database, kv, object_store, durable_object, workflow, queue_producer, queue_consumer, service, version_metadata, cron, ai, analytics_engine, rate_limit, send_email, hyperdrive, store_secret, missing, var; more may come.
+	// Kind database, kv, object_store, durable_object, workflow, queue_producer, queue_consumer, service, version_metadata, cron, ai, analytics_engine, rate_limit, send_email, hyperdrive, store_secret, missing, var, secret; more may come.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 
@@ -1134,6 +1152,15 @@ type ChangeProject struct {
 
 	// ReadOnly Refuse requests other than GET, HEAD and OPTIONS, writes of bindings, and events.
 	ReadOnly *bool `json:"read_only,omitempty"`
+}
+
+// ChangeSecrets Body of PATCH /projects/{project}/secrets.
+type ChangeSecrets struct {
+	// Class Which versions get the value.
+	Class *SecretClass `json:"class,omitempty"`
+
+	// Secrets Values by name; null deletes a secret. Names are those of variables.
+	Secrets map[string]*string `json:"secrets"`
 }
 
 // CheckStatus degraded means that it works in part; the checks say what does not.
@@ -2510,6 +2537,13 @@ type Purged struct {
 	Purged int `json:"purged"`
 }
 
+// PutSecret Body of PUT /projects/{project}/secrets/{secret}.
+type PutSecret struct {
+	// Class Which versions get the value.
+	Class *SecretClass `json:"class,omitempty"`
+	Value string       `json:"value"`
+}
+
 // QueryMeta What a statement did.
 type QueryMeta struct {
 	ChangedDB bool `json:"changed_db"`
@@ -2770,6 +2804,16 @@ type ReleaseWatch struct {
 	Seconds int    `json:"seconds"`
 }
 
+// Resealed defines model for Resealed.
+type Resealed struct {
+	// Resealed Number of secrets that another key had sealed.
+	Resealed   int    `json:"resealed"`
+	SealingKey string `json:"sealing_key"`
+
+	// Unreadable Secrets that no key of SVC_SECRETS_KEY opens.
+	Unreadable []SecretPlace `json:"unreadable"`
+}
+
 // RetentionReport The versions that are not kept.
 type RetentionReport struct {
 	DryRun bool         `json:"dry_run"`
@@ -2882,6 +2926,62 @@ type ScheduledRun struct {
 	// deadline, `canceled` if it was ended with its version, `exited` if the process of the worker ended meanwhile.
 	Outcome       EventOutcome `json:"outcome"`
 	ScheduledTime Time         `json:"scheduled_time"`
+}
+
+// Secret A sealed secret, without its value.
+type Secret struct {
+	// Class Which versions get the value.
+	Class SecretClass `json:"class"`
+
+	// HasPrevious A rollback can restore the value before the last change.
+	HasPrevious bool `json:"has_previous"`
+
+	// KeyID Id of the key of SVC_SECRETS_KEY that sealed the value.
+	KeyID     string `json:"key_id"`
+	Name      string `json:"name"`
+	UpdatedAt Time   `json:"updated_at"`
+
+	// UpdatedBy What the client said of itself (`Svc-Actor`), else the name of its token.
+	UpdatedBy string `json:"updated_by"`
+}
+
+// SecretClass Which versions get the value.
+type SecretClass string
+
+// SecretList defines model for SecretList.
+type SecretList struct {
+	Items []Secret `json:"items"`
+
+	// PreviewRefs Patterns of the git refs whose versions get the secrets of the class `preview`.
+	PreviewRefs []string `json:"preview_refs"`
+
+	// SealingKey Id of the key that seals; empty on a server that keeps no secrets.
+	SealingKey string `json:"sealing_key"`
+}
+
+// SecretNotTaken A version that does not serve with the secrets of its project.
+type SecretNotTaken struct {
+	Error     string `json:"error"`
+	VersionID string `json:"version_id"`
+}
+
+// SecretPlace defines model for SecretPlace.
+type SecretPlace struct {
+	// Class Which versions get the value.
+	Class     SecretClass `json:"class"`
+	Name      string      `json:"name"`
+	ProjectID string      `json:"project_id"`
+}
+
+// SecretsChanged defines model for SecretsChanged.
+type SecretsChanged struct {
+	Failed []SecretNotTaken `json:"failed"`
+
+	// Items The secrets of the project after the change.
+	Items []Secret `json:"items"`
+
+	// Restarted Ids of the versions that were restarted with the change.
+	Restarted []string `json:"restarted"`
 }
 
 // SentMessage A message that was stored.
@@ -3576,6 +3676,9 @@ type ProjectPath = string
 // QueuePath defines model for QueuePath.
 type QueuePath = string
 
+// SecretPath defines model for SecretPath.
+type SecretPath = string
+
 // VersionPath defines model for VersionPath.
 type VersionPath = string
 
@@ -3754,6 +3857,18 @@ type ListPromotionsParams struct {
 
 	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteSecretParams defines parameters for DeleteSecret.
+type DeleteSecretParams struct {
+	// Class Class of the secret; `release` if it is absent.
+	Class *SecretClass `form:"class,omitempty" json:"class,omitempty"`
+}
+
+// RollbackSecretParams defines parameters for RollbackSecret.
+type RollbackSecretParams struct {
+	// Class Class of the secret; `release` if it is absent.
+	Class *SecretClass `form:"class,omitempty" json:"class,omitempty"`
 }
 
 // ListVersionsParams defines parameters for ListVersions.
@@ -4142,6 +4257,12 @@ type ChangeProjectJSONRequestBody = ChangeProject
 
 // AddDomainJSONRequestBody defines body for AddDomain for application/json ContentType.
 type AddDomainJSONRequestBody = AddDomain
+
+// ChangeSecretsJSONRequestBody defines body for ChangeSecrets for application/json ContentType.
+type ChangeSecretsJSONRequestBody = ChangeSecrets
+
+// PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
+type PutSecretJSONRequestBody = PutSecret
 
 // CreateVersionJSONRequestBody defines body for CreateVersion for application/json ContentType.
 type CreateVersionJSONRequestBody = CreateVersion

@@ -205,6 +205,20 @@ CREATE INDEX promotions_project ON promotions (project_id);
 
 CREATE UNIQUE INDEX promotions_running ON promotions (project_id) WHERE status = 'running';
 
+CREATE TABLE secrets (
+    project_id    TEXT    NOT NULL REFERENCES projects (id),
+    name          TEXT    NOT NULL,
+    class         TEXT    NOT NULL CHECK (class IN ('release', 'preview')),
+    key_id        TEXT    NOT NULL,
+    sealed        BLOB    NOT NULL,
+    before_key_id TEXT,
+    before_sealed BLOB,
+    updated_at    INTEGER NOT NULL,
+    updated_by    TEXT    NOT NULL,
+    PRIMARY KEY (project_id, name, class),
+    CHECK ((before_key_id IS NULL) = (before_sealed IS NULL))
+) STRICT, WITHOUT ROWID;
+
 CREATE TRIGGER event_step_ended AFTER UPDATE OF ended_at ON timeline WHEN OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL BEGIN
     INSERT INTO events (type, project_id, version_id, data, created_at)
         SELECT 'version.step', project_id, id, json_object('step', NEW.step, 'step_status', NEW.status, 'detail', NEW.detail), NEW.ended_at
@@ -328,7 +342,7 @@ CREATE TABLE versions (
     -- of them took, in microseconds.
     migrations      TEXT    NOT NULL DEFAULT '[]' CHECK (json_valid(migrations)),
     migrated_us     INTEGER NOT NULL DEFAULT 0,
-    object_namespace TEXT   NOT NULL DEFAULT '',
+    object_namespace TEXT   NOT NULL DEFAULT '', parent_at INTEGER,
     UNIQUE (project_id, id), -- for ever: destroyed versions keep their row
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;
