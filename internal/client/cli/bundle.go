@@ -144,7 +144,12 @@ func (o *buildOptions) locate(k *kit.Kit) (dir, entry string, err error) {
 	case info.IsDir():
 		return at, "", nil
 	}
-	switch filepath.Ext(at) {
+	switch name := filepath.Base(at); filepath.Ext(at) {
+	case ".ts":
+		if name != "cloudflare.config.ts" && name != "wrangler.config.ts" {
+			break
+		}
+		fallthrough
 	case ".json", ".jsonc", ".toml":
 		return "", "", kit.Usagef("%s is a project file: name it with --config", o.path)
 	}

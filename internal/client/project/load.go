@@ -207,11 +207,11 @@ func locate(dir string, opts Options) (foundFile, []Notice, error) {
 		return found(config, filepath.Dir(config)), nil, nil
 	}
 	for at := start; ; at = filepath.Dir(at) {
-		if o, ok := outputAt(at); ok {
+		if o, ok := outputAt(at); ok && opts.Entry == "" { // an entry module is a source, and no output
 			return o.found(), notices, nil
 		}
 		if len(present(at, typedFile)) > 0 {
-			return typedAt(at), notices, nil
+			return found(filepath.Join(at, typedFile), at), notices, nil
 		}
 		files := present(at, fileNames...)
 		if len(files) > 1 {

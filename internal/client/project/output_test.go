@@ -189,6 +189,11 @@ func TestWhichFile(t *testing.T) {
 	if f, _, err := project.Load(dir, project.Options{Config: "cloudflare.config.ts"}); err != nil || f.Services[0].Name != "b" {
 		t.Errorf("named: %+v, %v", f, err)
 	}
+	o := typed(t)
+	o.Entry = filepath.Join(dir, "src/i.ts")
+	if _, _, err := project.Load(dir, o); svc.CodeOf(err) != svc.CodeConfigInvalid || !strings.Contains(err.Error(), "defines no worker") {
+		t.Errorf("an entry module takes the config: %v", err)
+	}
 	if _, _, err := project.Load(dir, project.Options{Env: "staging"}); svc.CodeOf(err) != svc.CodeConfigEnvUnknown {
 		t.Errorf("with an environment: %v", err)
 	}

@@ -27,7 +27,7 @@ func (f foundFile) loadTyped(dir string, opts Options, notices []Notice) (*File,
 			WithHint("use --mode %s: the file sees it as mode", opts.Env)
 	}
 	command := ""
-	if matches(f.Root, "vite.config.*") || adapter(f.Root) != "" {
+	if opts.Entry == "" && (matches(f.Root, "vite.config.*") || adapter(f.Root) != "") {
 		if command = BuildCommand(f.Root); command == "" {
 			command = runnerOf(f.Root).program + "vite build"
 		}

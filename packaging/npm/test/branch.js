@@ -88,11 +88,19 @@ export async function branch({ project, parent, prepare = 0, asleep = false } = 
   return one;
 }
 
-// release destroys the branches that were made ahead of time and that no test got.
+const ending = new Set();
+
+// discard destroys a branch while the next test runs.
+export function discard(branch) {
+  const end = branch.destroy().catch((e) => console.error(`svcctl: the branch ${branch.id} was not destroyed: ${e.message}`)).finally(() => ending.delete(end));
+  ending.add(end);
+}
+
+// release destroys the branches that were made ahead of time and that no test got, and waits for the others.
 export async function release() {
   const all = [...ahead.values()].flat();
   ahead.clear();
-  await Promise.allSettled(all.map(async (b) => (await b).destroy()));
+  await Promise.allSettled([...all.map(async (b) => (await b).destroy()), ...ending]);
 }
 
 // parent is the version that branches begin with. What is written to it before the first branch is in all of them.

@@ -1,6 +1,6 @@
 // For node:test: a test gets its branch as second argument.
 import { after, describe, it as itOfNode, test as testOfNode } from "node:test";
-import { branch, release } from "./branch.js";
+import { branch, discard, release } from "./branch.js";
 import { lost } from "./keep.js";
 
 export { branch, parent } from "./branch.js";
@@ -20,7 +20,7 @@ function withBranch(define, defaults) {
         await lost(worker, t.fullName ?? name);
         throw e;
       } finally {
-        await worker.destroy();
+        discard(worker);
       }
     });
   };

@@ -1,6 +1,6 @@
 // For Playwright: each test has a branch, and baseURL leads to it.
 import { test as base } from "@playwright/test";
-import { branch } from "./branch.js";
+import { branch, discard } from "./branch.js";
 import { lost } from "./keep.js";
 
 export { expect } from "@playwright/test";
@@ -14,7 +14,7 @@ export const test = base.extend({
       await use(worker);
       if (info.status !== info.expectedStatus) await lost(worker, info.titlePath.join(" > "));
     } finally {
-      await worker.destroy();
+      discard(worker);
     }
   },
   baseURL: async ({ worker }, use) => { await use(await worker.listen()); },

@@ -1,6 +1,6 @@
 // For vitest: the fixture worker is a branch for each test.
 import { afterAll, test as base } from "vitest";
-import { branch, release } from "./branch.js";
+import { branch, discard, release } from "./branch.js";
 import { lost } from "./keep.js";
 
 export { afterAll, afterEach, assert, beforeAll, beforeEach, describe, expect, vi } from "vitest";
@@ -16,7 +16,7 @@ export const configure = (defaults = {}) => base.extend({
       await use(worker);
       if (task.result?.state === "fail" || task.result?.errors?.length) await lost(worker, fullName(task));
     } finally {
-      await worker.destroy();
+      discard(worker);
     }
   },
 });
