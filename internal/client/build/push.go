@@ -82,7 +82,7 @@ func (req Request) Load() (*project.File, []project.Notice, error) {
 // Bundle makes the bundle of a worker's directory. Equal sources give equal
 // digests, wherever they are.
 func Bundle(ctx context.Context, req Request) (*Result, error) {
-	file, notices, err := req.Load()
+	file, notices, err := req.Load() //nolint:contextcheck // an evaluation has its own limit
 	if err != nil {
 		return nil, err
 	}

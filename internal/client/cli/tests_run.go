@@ -93,8 +93,7 @@ func (t *tests) deployOne(ctx context.Context, o buildOptions) (*build.Result, e
 	waiting, cancel := context.WithTimeout(ctx, t.o.timeout)
 	defer cancel()
 	if _, err := c.Wait(waiting, built.Project, testParent, nil); err != nil {
-		var failed *client.VersionError
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*client.VersionError](err); ok {
 			return nil, fmt.Errorf("the worker cannot be tested: %s", built.Explain(failed.Version.Error))
 		}
 		return nil, err
@@ -110,7 +109,7 @@ func (t *tests) run(ctx context.Context, command []string) error {
 	if err := clearKept(keep); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", `exec "$@"`, "sh"}, command...)...) //nolint:gosec // the user names it
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", `exec "$@"`, "sh"}, command...)...)
 	cmd.Dir = t.place
 	cmd.Env = append(build.WithBins(t.kit.Environ, t.place), slices.Concat(variables(t.kit, "SVCCTL_SERVER", "SVCCTL_DEPLOY_TOKEN", "SVCCTL_ADMIN_TOKEN"),
 		[]string{"SVCCTL_TEST_PROJECT=" + t.project, "SVCCTL_TEST_PARENT=" + testParent, "SVCCTL_TEST_KEEP=" + keep})...)

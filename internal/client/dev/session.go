@@ -35,7 +35,7 @@ type Session struct {
 // Run runs watch mode until ctx ends or the server fails.
 func Run(ctx context.Context, cfg Config) error {
 	s := &Session{cfg: cfg, out: newPrinter(cfg.Out, cfg.Color), changes: make(chan watch.Batch)}
-	if err := s.addWorkers(); err != nil {
+	if err := s.addWorkers(); err != nil { //nolint:contextcheck // an evaluation of a project file has its own limit
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)

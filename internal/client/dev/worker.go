@@ -160,7 +160,7 @@ func (w *worker) build(ctx context.Context) (b *build.Result, env map[string]str
 	}
 	req.Command = w.aroundCommand
 	if b, err = build.Bundle(ctx, req); err != nil {
-		w.watch(w.wanted())
+		w.watch(w.wanted()) //nolint:contextcheck // as in addWorkers
 		w.watcher.Read(nil) // it does not tell all that it has read
 		return nil, nil, err
 	}

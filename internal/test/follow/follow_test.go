@@ -160,7 +160,7 @@ esac
 		err = os.WriteFile(filepath.Join(dir, "integrity"), fmt.Appendf(nil, "%q", checksum(data)), 0o600)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o700) //nolint:gosec // a program
+		err = os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o700)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,8 @@ type result struct {
 }
 
 // commands are the parts of the gate that are commands of the repository.
+//
+//nolint:gochecknoglobals // a constant table
 var commands = map[string][]string{
 	"unit": {"go", "test", "./internal/host/workerd/...", "./internal/host/provision", "./internal/client/evaluate", "./internal/client/project", "./internal/test/follow"},
 	// The suite compares the answers of wrangler dev with those of this repository, both with the new workerd.

@@ -70,7 +70,7 @@ func run(ctx context.Context, o options) (green bool, err error) {
 	defer os.RemoveAll(temp)
 	rep := report{Before: before, After: after}
 	if before.Workerd != after.Workerd {
-		if err := move(ctx, o, t, r, temp, &rep); err != nil {
+		if err := move(ctx, o, temp, &rep); err != nil {
 			return false, err
 		}
 	}
@@ -81,7 +81,7 @@ func run(ctx context.Context, o options) (green bool, err error) {
 		return false, err
 	}
 	green = true
-	for _, name := range strings.Split(o.gate, ",") {
+	for name := range strings.SplitSeq(o.gate, ",") {
 		if name == "none" || name == "" {
 			continue
 		}
@@ -101,7 +101,8 @@ func run(ctx context.Context, o options) (green bool, err error) {
 }
 
 // move pins another workerd: its packages, its version and date, and its flags.
-func move(ctx context.Context, o options, t tree, r registry, temp string, rep *report) error {
+func move(ctx context.Context, o options, temp string, rep *report) error {
+	t, r := tree{o.root}, registry{npm: o.npm}
 	release, err := r.release(ctx, temp, rep.After.Workerd)
 	if err != nil {
 		return err

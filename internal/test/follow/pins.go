@@ -32,6 +32,8 @@ const (
 )
 
 // pinned are the files that name a version of a package in quotes, as patterns.
+//
+//nolint:gochecknoglobals // a constant list
 var pinned = []string{"bench/package.json", "bench/differential/package.json", "scripts/frameworks/projects/*/package.json"}
 
 // The texts around a pin.

@@ -21,6 +21,8 @@ import (
 type registry struct{ npm string }
 
 // platforms are the packages of workerd with a pinned checksum.
+//
+//nolint:gochecknoglobals // a constant list
 var platforms = []string{"@cloudflare/workerd-linux-64", "@cloudflare/workerd-linux-arm64"}
 
 // release is one workerd.
@@ -55,8 +57,10 @@ func (r registry) newest(ctx context.Context, wanted pins) (p pins, err error) {
 		wanted string
 		to     *string
 	}{
-		{"workerd", wanted.Workerd, &p.Workerd}, {"wrangler", wanted.Wrangler, &p.Wrangler},
-		{"@cloudflare/vite-plugin", wanted.VitePlugin, &p.VitePlugin}, {"@cloudflare/workers-types", wanted.Types, &p.Types},
+		{"workerd", wanted.Workerd, &p.Workerd},
+		{"wrangler", wanted.Wrangler, &p.Wrangler},
+		{"@cloudflare/vite-plugin", wanted.VitePlugin, &p.VitePlugin},
+		{"@cloudflare/workers-types", wanted.Types, &p.Types},
 	} {
 		if *pkg.to = pkg.wanted; pkg.wanted != "" {
 			continue

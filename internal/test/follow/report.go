@@ -49,8 +49,10 @@ func (r report) text() string {
 	}
 	fmt.Fprintf(&b, "# Follow: %s\n\n| package | before | after |\n|---|---|---|\n", verdict)
 	for _, p := range [][3]string{
-		{"workerd", r.Before.Workerd, r.After.Workerd}, {"wrangler", r.Before.Wrangler, r.After.Wrangler},
-		{"@cloudflare/vite-plugin", r.Before.VitePlugin, r.After.VitePlugin}, {"@cloudflare/workers-types", "not pinned", r.After.Types},
+		{"workerd", r.Before.Workerd, r.After.Workerd},
+		{"wrangler", r.Before.Wrangler, r.After.Wrangler},
+		{"@cloudflare/vite-plugin", r.Before.VitePlugin, r.After.VitePlugin},
+		{"@cloudflare/workers-types", "not pinned", r.After.Types},
 	} {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", p[0], p[1], p[2])
 	}
