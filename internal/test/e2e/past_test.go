@@ -27,6 +27,7 @@ func TestForkOfThePast(t *testing.T) {
 	at := time.Now()
 	d.ok(dir, "d1", "execute", "v1", "--write", "--command", "INSERT INTO orders(what) VALUES ('later'); UPDATE orders SET what = 'spoilt' WHERE id = 1")
 	d.ok(dir, "kv", "key", "put", "v1", "state", "spoilt")
+	d.ok(dir, "promote", "now", "--leave-writes") // production is not archived
 	d.ok(dir, "versions", "archive", "v1")
 
 	v := d.deploy(dir, "--version", "past", "--parent", "v1", "--at", at.Format(time.RFC3339Nano))
