@@ -19,6 +19,7 @@ type Daemon struct {
 	APIPort          int            // 0 chooses one
 	GatewayPort      int            // 0 chooses one
 	GatewayEngine    string         // "loop" or "go"
+	WebhookAllow     []netip.Prefix // private networks that webhooks reach
 	TrustedProxies   []netip.Prefix // nil for loopback, without location headers
 	GeoIP            []string       // paths
 	TLS              TLS

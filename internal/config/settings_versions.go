@@ -2,6 +2,7 @@ package config
 
 import (
 	"github.com/svcctl/svcctl/internal/svc"
+	"net/netip"
 )
 
 func deploys() []Setting {
@@ -106,6 +107,16 @@ func workers() []Setting {
 		{
 			Env: "SVC_WORKER_ALLOW", Help: "addresses that workers reach beside public ones: prefixes such as 10.1.0.0/16, with commas between",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerNetwork.Allow, err = prefixes(v); return err },
+		},
+		{
+			Env: "SVC_WEBHOOK_ALLOW", Help: "private addresses that webhooks reach beside public ones: prefixes such as 10.1.0.0/16, with commas between",
+			parse: func(d *Daemon, v string) error {
+				list, err := prefixes(v)
+				for _, p := range list {
+					d.WebhookAllow = append(d.WebhookAllow, netip.MustParsePrefix(p)) // it was parsed before
+				}
+				return err
+			},
 		},
 		{
 			Env: "SVC_WORKER_DENY", Help: "addresses that workers do not reach: prefixes such as 1.1.1.1/32, with commas between",

@@ -39,6 +39,7 @@ type Metrics struct {
 	janitors        *prometheus.CounterVec
 	restarts        *prometheus.CounterVec
 	launches        *prometheus.CounterVec
+	webhooks        *prometheus.CounterVec
 	hostEvents      *prometheus.CounterVec
 	s3, s3Time      *prometheus.CounterVec
 	events          *prometheus.CounterVec
@@ -99,6 +100,7 @@ func NewMetrics(b buildinfo.Build) *Metrics {
 		gc:              newGCMetrics(),
 		janitors:        counters("svc_janitor_runs_total", "Runs of periodic maintenance tasks.", "janitor", "result"),
 		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
+		webhooks:        counters("svc_webhook_tries_total", "Tries to send an event to a webhook.", "result"),
 		launches:        counters("svc_runtime_launches_total", "Starts of worker hosts for versions; spare is true for those that were ready before.", "spare"),
 		hostEvents:      counters("svc_host_events_total", "What happened to worker hosts on other machines, by event: claimed (a spare host got a version), lost (a host with a version was silent or crashed), moved (its machine stops), refused (a machine may not join).", "event"),
 		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
@@ -117,7 +119,7 @@ func NewMetrics(b buildinfo.Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.releases, m.releaseHeld, m.lateWrites, m.wakeTime, m.rouseTime, m.pageOuts, m.pagedOut, m.recycles, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.hostEvents, m.s3, m.s3Time, m.calls, m.handshakes, m.orders, m.events, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.releases, m.releaseHeld, m.lateWrites, m.wakeTime, m.rouseTime, m.pageOuts, m.pagedOut, m.recycles, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.webhooks, m.hostEvents, m.s3, m.s3Time, m.calls, m.handshakes, m.orders, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
@@ -210,6 +212,9 @@ func (m *Metrics) BranchDone(d time.Duration) { m.branchTime.Observe(d.Seconds()
 func (m *Metrics) RuntimeLaunched(spare bool) {
 	m.launches.WithLabelValues(strconv.FormatBool(spare)).Inc()
 }
+
+// WebhookTried counts a try to send an event to a webhook: "delivered" or "failed".
+func (m *Metrics) WebhookTried(result string) { m.webhooks.WithLabelValues(result).Inc() }
 
 // HostEvent counts what happened to a worker host on another machine.
 func (m *Metrics) HostEvent(event string) { m.hostEvents.WithLabelValues(event).Inc() }

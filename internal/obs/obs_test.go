@@ -71,6 +71,7 @@ func TestMetrics(t *testing.T) {
 	m.JanitorDone("audit", true)
 	m.RuntimeRestarted("crash")
 	m.RuntimeLaunched(true)
+	m.WebhookTried("failed")
 	m.PagedOut(svc.PagedOut{Way: svc.PageOutGroup, Bytes: 7})
 	m.Recycled()
 	m.S3Requests(svc.RequestCount{Op: "put", Result: "ok", N: 1, Took: time.Second / 4})
@@ -105,7 +106,7 @@ func TestMetrics(t *testing.T) {
 		`svc_queue_deliveries_total{outcome="exception",project="shop",queue="jobs",version="v-1"} 9`,
 		`svc_binding_items{kind="k",project="shop",resource="r",state="waiting",version="v-1"} 8`,
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
-		`svc_runtime_launches_total{spare="true"} 1`, `svc_spare_hosts 1`, `svc_tokens_file_valid 0`, `svc_secrets_sealed{key="2026-11"} 3`,
+		`svc_runtime_launches_total{spare="true"} 1`, `svc_spare_hosts 1`, `svc_webhook_tries_total{result="failed"} 1`, `svc_tokens_file_valid 0`, `svc_secrets_sealed{key="2026-11"} 3`,
 		`svc_pageouts_total{way="group"} 1`, `svc_paged_out_bytes_total 7`, `svc_recycles_total 1`,
 		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`, `svc_s3_request_seconds_total{op="put",result="ok"} 0.25`,
 		`svc_gateway_project_requests_total{class="2xx",project="shop"} 1`, `svc_gateway_project_requests_total{class="5xx",project="shop"} 1`,

@@ -25,6 +25,8 @@ func deeds() map[string]deed {
 		"deletePreview": {"delete", "deleted", "a preview of %s"}, "setEnv": {"change", "changed", "the variables of %s"},
 		"putSecret": {"set", "set", "a secret of %s"}, "deleteSecret": {"delete", "deleted", "a secret of %s"}, "changeSecrets": {"change", "changed", "secrets of %s"},
 		"rollbackSecret": {"roll back", "rolled back", "a secret of %s"}, "resealSecrets": {"seal", "sealed", "all secrets with the current key"},
+		"createWebhook": {"add", "added", "a webhook"}, "deleteWebhook": {"remove", "removed", "a webhook"}, "testWebhook": {"test", "tested", "a webhook"},
+		"rotateWebhook": {"change", "changed", "the secret of a webhook"}, "replayDelivery": {"send again", "sent again", "an event to a webhook"},
 		"triggerScheduled": {"start", "started", "a cron of %s"}, "createDashboardTicket": {"open", "opened", "the dashboard"},
 		"queryDatabase": {"change", "changed", "a database of %s"}, "importDatabase": {"import into", "imported into", "a database of %s"},
 		"queryAnalytics": {"query", "queried", "the analytics of %s"},

@@ -16,7 +16,7 @@ type CodeInfo struct {
 
 // Codes lists every error code of the program, sorted by code.
 func Codes() []CodeInfo {
-	all := slices.Concat(requestCodes, versionCodes, lifecycleCodes, bundleCodes, deployCodes, runtimeCodes, hostCodes, dataCodes, storeCodes, machineCodes, domainCodes, secretCodes, clientCodes)
+	all := slices.Concat(requestCodes, versionCodes, lifecycleCodes, bundleCodes, deployCodes, runtimeCodes, hostCodes, dataCodes, storeCodes, machineCodes, domainCodes, secretCodes, webhookCodes, clientCodes)
 	slices.SortFunc(all, func(a, b CodeInfo) int { return cmp.Compare(a.Code, b.Code) })
 	return all
 }

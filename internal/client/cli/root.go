@@ -52,7 +52,7 @@ func New(k *kit.Kit, p Parts) *cobra.Command {
 	flags.StringVar(&k.CAFile, "ca-file", "", "file of certificates to trust for an https server, beside the system's")
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
 	add(root, "deploy", p.Runs.Tour(k), newInit(k), newDev(k, p.Watch), newTest(k, p.Watch), newTypes(k), newDeploy(k), newPreview(k), newComment(k), newRelease(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k), newCheck(k))
-	add(root, "inspect", newUI(k), newDashboard(k), newCron(k), newLogs(k), newVersions(k), newProjects(k), newDomains(k), newOpen(k), newCurl(k), newProxy(k), newAudit(k), newPromotions(k))
+	add(root, "inspect", newUI(k), newDashboard(k), newCron(k), newLogs(k), newVersions(k), newProjects(k), newDomains(k), newOpen(k), newCurl(k), newProxy(k), newAudit(k), newWebhooks(k), newPromotions(k))
 	add(root, "data", newAnalytics(k), newData(k), newEmail(k), newEnv(k), newD1(k), newKV(k), newQueues(k), newR2(k), newSecret(k), newWorkflows(k))
 	add(root, "run", append(p.Runs.Commands(k), newService(k), newNodes(k), newGateways(k), newDoctor(k), newTLS(k), newAdmin(k, p.Runs))...)
 	add(root, "account", newLogin(k), newContext(k), newWhoami(k), newConfig(k))

@@ -41,6 +41,7 @@ import (
 	sealed "github.com/svcctl/svcctl/internal/server/versions/secrets"
 	"github.com/svcctl/svcctl/internal/server/versions/sleep"
 	"github.com/svcctl/svcctl/internal/server/versions/watch"
+	"github.com/svcctl/svcctl/internal/server/webhooks"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -86,6 +87,7 @@ type Daemon struct {
 	dirs    layout
 	secrets secrets
 	sealed  *sealed.Service // the secrets of projects
+	hooks   *webhooks.Service
 	info    Info
 	failed  chan error
 	stops   service.Stack

@@ -72,7 +72,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	}
 	deps := httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Environments: d.registry, Promotions: d.registry,
-		Previews: d.previews, Bundles: d.deploy.Get(), Retention: d.retention, Deployer: d.deploy.Get(), Promoter: d.promote, Plans: d.divergence, Lifecycle: d.lifecycle.Get(), Secrets: d.sealed, GC: d.gc,
+		Previews: d.previews, Bundles: d.deploy.Get(), Retention: d.retention, Deployer: d.deploy.Get(), Promoter: d.promote, Plans: d.divergence, Lifecycle: d.lifecycle.Get(), Secrets: d.sealed, Webhooks: d.hooks, GC: d.gc,
 		Uploads: artifact.New(artifact.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry, Assets: d.assets,

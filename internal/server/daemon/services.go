@@ -29,6 +29,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/versions/retention"
 	sealed "github.com/svcctl/svcctl/internal/server/versions/secrets"
 	"github.com/svcctl/svcctl/internal/server/versions/watch"
+	"github.com/svcctl/svcctl/internal/server/webhooks"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -84,6 +85,11 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	}
 	if d.sealed, err = sealed.New(sealed.Deps{
 		Registry: d.registry, Runtimes: func() sealed.Runtimes { return d.lifecycle.Get() }, Forks: d.cfg.Forks, Keys: d.cfg.SecretsKey, Logger: d.logger,
+	}); err != nil {
+		return err
+	}
+	if d.hooks, err = webhooks.New(webhooks.Deps{
+		Registry: d.registry, Master: []byte(d.secrets.UploadKey), Allowed: d.cfg.WebhookAllow, Logger: d.logger, Done: d.metrics.WebhookTried,
 	}); err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ func (d *Daemon) startRoutes(ctx context.Context, _ Config) error {
 func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	d.janitor.Start(ctx)
 	d.stops.Push("janitors", d.janitor.Stop) // after the services that they call
+	d.hooks.Start(ctx)
+	d.stops.Push("webhooks", d.hooks.Stop)
 	restored := make(chan struct{})
 	go d.beginFeed(restored)
 	d.stops.Go(ctx, "restore", func(ctx context.Context) {

@@ -43,7 +43,7 @@ func (db *DB) DeleteProject(ctx context.Context, id, production string) (p svc.P
 				return err
 			}
 		}
-		return nil
+		return removeWebhooks(ctx, tx, `project_id = ?`, id)
 	})
 	if err != nil {
 		return svc.Project{}, fmt.Errorf("deleting project %s: %w", id, err)

@@ -69,7 +69,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	t.Cleanup(func() { _ = events.Stop(context.Background()) })
 	metrics := obs.NewMetrics(buildinfo.Read())
 	d := httpapi.Deps{
-		Projects: db, Versions: db, Environments: db, Promotions: db, Previews: preview.New(db, noGateway{}, h.fakes, slog.New(slog.DiscardHandler)), Bundles: h.fakes, Retention: retention.New(retention.Deps{Registry: db, Verbs: h.fakes, Gateway: noGateway{}, Logger: slog.New(slog.DiscardHandler), Failed: svc.Keep{Count: 1}}), Deployer: h.fakes, Promoter: h.fakes, Plans: h.fakes, Lifecycle: h.fakes, Secrets: newSecrets(t, db), GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), ServerLog: obs.NewRecent(nil), Leases: h.fakes, Data: h.fakes, Events: h.fakes, Feed: events,
+		Projects: db, Versions: db, Environments: db, Promotions: db, Previews: preview.New(db, noGateway{}, h.fakes, slog.New(slog.DiscardHandler)), Bundles: h.fakes, Retention: retention.New(retention.Deps{Registry: db, Verbs: h.fakes, Gateway: noGateway{}, Logger: slog.New(slog.DiscardHandler), Failed: svc.Keep{Count: 1}}), Deployer: h.fakes, Promoter: h.fakes, Plans: h.fakes, Lifecycle: h.fakes, Secrets: newSecrets(t, db), Webhooks: newWebhooks(t, db), GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), ServerLog: obs.NewRecent(nil), Leases: h.fakes, Data: h.fakes, Events: h.fakes, Feed: events,
 		Audit:    db,
 		Overview: db, Traffic: h.fakes, State: h.fakes, Certificates: h.fakes, Machines: h.fakes, Gateways: h.fakes, Checkup: checkup.New(checkup.Descriptors(1, 8, 1)),
 		DataPatterns: binding.Patterns(all.Kinds()),

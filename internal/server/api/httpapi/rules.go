@@ -30,6 +30,12 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, ticket: true}
 	case "PUT " + versionRoute + "/env":
 		return rule{role: roleAdmin, body: setEnvBody}
+	case "GET /v1/webhooks": // an address of a chat is a secret
+		return rule{role: roleAdmin, query: []string{"project"}, private: true}
+	case "GET /v1/webhooks/{webhook}/deliveries":
+		return rule{role: roleAdmin, query: []string{"limit", "cursor"}, private: true}
+	case "POST /v1/webhooks":
+		return rule{role: roleAdmin, body: object[api.CreateWebhook]}
 	case "PATCH " + secretsRoute:
 		return rule{role: roleAdmin, body: object[api.ChangeSecrets], scale: 2}
 	case "PUT " + secretsRoute + "/{secret}":

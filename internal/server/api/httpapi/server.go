@@ -28,6 +28,7 @@ type Deps struct {
 	Audit        Audit
 	Lifecycle    Lifecycle
 	Secrets      Secrets
+	Webhooks     Webhooks
 	GC           GC
 	Uploads      Uploads
 	Logs         Logs
