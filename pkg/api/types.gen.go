@@ -1287,6 +1287,21 @@ type CreateVersion struct {
 // CreateVersionEvents `off` for a version that rehearses a release: no message, workflow or cron of its data reaches the worker until it is production.
 type CreateVersionEvents string
 
+// CreateWebhook Body of POST /webhooks.
+type CreateWebhook struct {
+	// Events Types of events, or `errors` for those that need a person, or `all`.
+	Events []string `json:"events"`
+
+	// Format `standard` (default), or `slack` or `discord` for a sentence in a chat.
+	Format string `json:"format,omitempty,omitzero"`
+
+	// ProjectID Only events of this project; absent for all projects and the server.
+	ProjectID string `json:"project_id,omitempty,omitzero"`
+
+	// URL Address of http or https.
+	URL string `json:"url"`
+}
+
 // CreateWorkflowInstance Body of a new instance; may be left out.
 type CreateWorkflowInstance struct {
 	// ID Letters, digits, - and _; chosen by the server when absent.
@@ -1544,6 +1559,12 @@ type DeletedProject struct {
 
 	// Project A project.
 	Project Project `json:"project"`
+}
+
+// DeliveryPage defines model for DeliveryPage.
+type DeliveryPage struct {
+	Items      []WebhookDelivery `json:"items"`
+	NextCursor *string           `json:"next_cursor"`
 }
 
 // DeployQueue The deploy queue.
@@ -3445,6 +3466,63 @@ type WaitingWork struct {
 	Messages int `json:"messages"`
 }
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	CreatedAt Time   `json:"created_at"`
+	CreatedBy string `json:"created_by"`
+
+	// EndedAt When the receiver answered 410; it gets no more events.
+	EndedAt *Time    `json:"ended_at"`
+	Events  []string `json:"events"`
+	Format  string   `json:"format"`
+	ID      string   `json:"id"`
+
+	// ProjectID Empty for all projects and the server.
+	ProjectID string `json:"project_id"`
+	RotatedAt *Time  `json:"rotated_at"`
+	URL       string `json:"url"`
+}
+
+// WebhookDelivery One event for one webhook.
+type WebhookDelivery struct {
+	// Answer The begin of the last answer.
+	Answer   string `json:"answer"`
+	Attempts int    `json:"attempts"`
+
+	// Body What is sent.
+	Body      string `json:"body"`
+	CreatedAt Time   `json:"created_at"`
+
+	// Error Why there was no answer.
+	Error string `json:"error"`
+
+	// ID The header `webhook-id`.
+	ID string `json:"id"`
+
+	// NextAt When it is tried again.
+	NextAt *Time `json:"next_at"`
+
+	// State `waiting`, `delivered` or `failed`.
+	State string `json:"state"`
+
+	// Status HTTP status of the last answer; 0 for none.
+	Status  int    `json:"status"`
+	TriedAt *Time  `json:"tried_at"`
+	Type    string `json:"type"`
+}
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Items []Webhook `json:"items"`
+}
+
+// WebhookSecret defines model for WebhookSecret.
+type WebhookSecret struct {
+	// Secret Key of the signatures, `whsec_…`; it is not returned again.
+	Secret  string  `json:"secret"`
+	Webhook Webhook `json:"webhook"`
+}
+
 // Whoami A token.
 type Whoami struct {
 	// ExpiresAt null for never.
@@ -3681,6 +3759,9 @@ type SecretPath = string
 
 // VersionPath defines model for VersionPath.
 type VersionPath = string
+
+// WebhookPath defines model for WebhookPath.
+type WebhookPath = string
 
 // WorkflowPath defines model for WorkflowPath.
 type WorkflowPath = string
@@ -4249,6 +4330,21 @@ type SearchVersionsParams struct {
 	Q string `form:"q,omitempty" json:"q,omitempty,omitzero"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Project Only those of this project.
+	Project *string `form:"project,omitempty" json:"project,omitempty"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	// Limit Page size; above 200 counts as 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = CreateProject
 
@@ -4302,3 +4398,6 @@ type DestroyVersionsJSONRequestBody = BulkVersions
 
 // AnnounceAssetsJSONRequestBody defines body for AnnounceAssets for application/json ContentType.
 type AnnounceAssetsJSONRequestBody = AnnounceAssets
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = CreateWebhook
