@@ -38,7 +38,9 @@ func newReceiver(t *testing.T) *receiver {
 	r := &receiver{status: 200}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
-		var m struct{ Type string }
+		var m struct {
+			Type string `json:"type"`
+		}
 		_ = json.Unmarshal(body, &m)
 		r.mu.Lock()
 		defer r.mu.Unlock()
