@@ -60,7 +60,7 @@ func (w *pastLives) live(p pastRole, kill bool) (from, to time.Time) {
 	if kill {
 		p.For = time.Hour
 	}
-	text := string(must(json.Marshal(p)))
+	text := string(must(json.Marshal(p))) //nolint:musttag // both ends are this test
 	from = time.Now()
 	l := svctest.Start(w.t, pastRoleName, text)
 	if !l.Await(w.t, "READY") {

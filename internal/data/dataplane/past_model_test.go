@@ -44,7 +44,7 @@ func replay(actor string, n int) *pastModel {
 		case len(ch.args) == 2:
 			delete(to, key)
 		default:
-			to[key] = ch.args[2].(string)
+			to[key] = fmt.Sprint(ch.args[2])
 		}
 	}
 	return m

@@ -21,7 +21,7 @@ import (
 )
 
 // keepAll is longer than any test.
-var keepAll = branch.History{Seconds: 24 * time.Hour, Minutes: 24 * time.Hour, Hours: 24 * time.Hour} //nolint:gochecknoglobals // constant
+var keepAll = branch.History{Seconds: 24 * time.Hour, Minutes: 24 * time.Hour, Hours: 24 * time.Hour}
 
 // must returns v; tests of the past have many calls that cannot fail.
 func must[T any](v T, err error) T {

@@ -15,13 +15,6 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore"
 )
 
-const (
-	minute = 60_000 // milliseconds
-	hour   = 60 * minute
-	// maxGroup bounds the files of one merge. More are merged into several: a tier may have more points.
-	maxGroup = 128
-)
-
 // histWriter is a history object in a temporary file: log files one after another.
 type histWriter struct {
 	log     *Log
@@ -118,15 +111,23 @@ func (l *Log) open(f branch.File) func(context.Context, time.Duration) io.Reader
 	return func(ctx context.Context, pause time.Duration) io.Reader { return l.reader(ctx, f, pause) }
 }
 
+// merged are files of which each group becomes one.
+type merged struct {
+	first  bool // see branch.Hist
+	files  []packedFile
+	groups [][2]int
+	pause  time.Duration
+}
+
 // putMerged writes an object in which each group of files is one.
-func (l *Log) putMerged(ctx context.Context, tier string, first bool, files []packedFile, groups [][2]int, p Policy) (branch.Hist, error) {
-	w, err := l.newHist(first)
+func (l *Log) putMerged(ctx context.Context, tier string, m merged) (branch.Hist, error) {
+	w, err := l.newHist(m.first)
 	if err != nil {
 		return branch.Hist{}, err
 	}
 	defer w.remove()
-	for _, g := range groups {
-		if err := w.merge(ctx, files[g[0]:g[1]], p.Pause); err != nil {
+	for _, g := range m.groups {
+		if err := w.merge(ctx, m.files[g[0]:g[1]], m.pause); err != nil {
 			return branch.Hist{}, err
 		}
 	}
@@ -182,30 +183,4 @@ func (h *histWriter) put(ctx context.Context, tier string) (branch.Hist, error) 
 	}
 	o.Size, o.Modified = info.Size, info.Modified
 	return o, err
-}
-
-// groupsOf divides entries so that each group ends with the last point of a span of time, or with its
-// last entry.
-func groupsOf(list []Entry, span int64) (groups [][2]int) {
-	from := 0
-	for i, e := range list {
-		if i == len(list)-1 || i-from+1 >= maxGroup || endsSpan(list, i, e.Time/span, span) {
-			groups = append(groups, [2]int{from, i + 1})
-			from = i + 1
-		}
-	}
-	return groups
-}
-
-// endsSpan reports whether entry i is the last of a span of time, or its last point.
-func endsSpan(list []Entry, i int, at, span int64) bool {
-	for _, next := range list[i+1:] {
-		switch {
-		case next.Time/span != at:
-			return true
-		case next.IsPoint() || !list[i].IsPoint():
-			return false
-		}
-	}
-	return true
 }

@@ -135,7 +135,7 @@ func (l *Log) packRun(ctx context.Context, run []branch.File, first bool, p Poli
 	}
 	h, err := seconds.put(ctx, tier)
 	if err == nil && tier == branch.TierSeconds {
-		h, err = l.putMerged(ctx, branch.TierMinutes, first, seconds.files(), groups, p)
+		h, err = l.putMerged(ctx, branch.TierMinutes, merged{first, seconds.files(), groups, p.Pause})
 	}
 	if err == nil {
 		l.setPacked(h.Max, &h)
@@ -191,7 +191,7 @@ func (l *Log) packHours(ctx context.Context, enough int, p Policy) error {
 		for i, f := range files {
 			entries[i] = f.Entry
 		}
-		h, err := l.putMerged(ctx, branch.TierHours, some[0].First, files, groupsOf(entries, hour), p)
+		h, err := l.putMerged(ctx, branch.TierHours, merged{some[0].First, files, groupsOf(entries, hour), p.Pause})
 		if err != nil {
 			return fmt.Errorf("write history of %s: %w", l.prefix, err)
 		}

@@ -25,19 +25,19 @@ func faultsOfHistory() []fault {
 			old: "goal.mark > point.mark", new: "goal.mark > point.mark && false", test: "data/dataplane TestPointOfLongWrite",
 		},
 		{
-			name: "a point counts only some databases", file: plane + "point.go",
+			name: "a point counts only some databases", file: plane + "history.go",
 			old: "err = v.follow(ctx, name)", new: "_ = name", test: "data/dataplane TestPointNeedsAll",
 		},
 		{
-			name: "frames after a point are in its segment", file: "data/cowvfs/moment.go",
-			old: "to: m.to, pages: c.pages[c.staged:m.to], last: c.last, size: m.size}", new: "to: c.done, pages: c.pages[c.staged:c.done], last: c.last, size: c.size}", test: "data/cowvfs TestMoment",
+			name: "no segment ends where a moment was noted", file: "data/cowvfs/moment.go",
+			old: "		c.marks = append(c.marks, mark{to: c.done, size: c.size, moment: m})\n", new: "		_ = m\n", test: "data/cowvfs TestMoment",
 		},
 		{
 			name: "level 0 goes before its history is written", file: log + "pack.go",
 			old: "f.Level == 0 && f.Max > l.past.end", new: "f.Level == 0 && f.Max > l.past.end && false", test: "data/dataplane TestHistoryStays",
 		},
 		{
-			name: "a minute ends before its last point", file: log + "hist.go",
+			name: "a minute ends before its last point", file: log + "groups.go",
 			old: "		case next.IsPoint() || !list[i].IsPoint():\n			return false\n", new: "		case next.Time < 0:\n			return false\n", test: "data/replica TestGroups",
 		},
 		{
