@@ -69,6 +69,9 @@ func showModes(k *kit.Kit, p api.Project) {
 	if p.ReadOnly {
 		k.Printf("  read-only  on: requests and events may not write")
 	}
+	if p.History != nil {
+		k.Printf("  history    %s", historyText(*p.History))
+	}
 }
 
 // summaryRow has the columns of a summary.

@@ -79,7 +79,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Arrived: d.deploy.Get().ArtifactArrived, Logger: d.logger,
 		}),
 		Audit: d.registry,
-		Logs:  d.logs, InSources: d.logs.InSources, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep.Get(), DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep.Get(), Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep.Get(), d.deploy.Get()}, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs:  d.logs, InSources: d.logs.InSources, History: d.keepHistory, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep.Get(), DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep.Get(), Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep.Get(), d.deploy.Get()}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Machines: d, Gateways: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named, Trouble: d.tokensTrouble()}, TicketKey: svc.Secret(d.secrets.UploadKey),

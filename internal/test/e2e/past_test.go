@@ -46,6 +46,9 @@ func TestForkOfThePast(t *testing.T) {
 	if !strings.Contains(detail, "of v1 at") || !strings.Contains(detail, ", as of ") || v.ParentAt.IsZero() {
 		t.Errorf("the step says %q, and the record %v", detail, v.ParentAt)
 	}
+	if shown := d.ok(dir, "projects", "get", "shop"); !strings.Contains(shown, "all points for 1h") {
+		t.Errorf("the project says %s", shown)
+	}
 	_, stderr, code := d.run(dir, "deploy", "--wait", "--version", "never", "--parent", "v1", "--at", before.Add(-time.Hour).Format(time.RFC3339))
 	if code == 0 || !strings.Contains(stderr, "history_missing") {
 		t.Errorf("before the first moment: %d, %s", code, stderr)

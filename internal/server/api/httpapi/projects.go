@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/server/api/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -92,6 +93,9 @@ func (h handlers) GetProject(ctx context.Context, r oas.GetProjectRequestObject)
 		return nil, err
 	}
 	out := []api.Project{h.projectOut(p)}
+	if out[0].History, err = h.historyOut(ctx, p.ID); err != nil {
+		return nil, err
+	}
 	switch value(r.Params.Include) {
 	case api.GetProjectParamsIncludeVersions:
 		page, err := h.versionPage(ctx, r.Project, "", r.Params.Limit, nil)
@@ -105,4 +109,17 @@ func (h handlers) GetProject(ctx context.Context, r oas.GetProjectRequestObject)
 		}
 	}
 	return oas.GetProject200JSONResponse{Body: out[0], Headers: oas.GetProject200ResponseHeaders{ETag: projectTag(p)}}, nil
+}
+
+// historyOut is how long points of the past of a project are kept; nil for not at all.
+func (h handlers) historyOut(ctx context.Context, project string) (*api.ProjectHistory, error) {
+	if h.History == nil {
+		return nil, nil
+	}
+	keep, err := h.History(ctx, project)
+	if err != nil || keep.Off() {
+		return nil, err
+	}
+	seconds := func(d time.Duration) int64 { return int64(d / time.Second) }
+	return &api.ProjectHistory{Seconds: seconds(keep.Seconds), Minutes: seconds(keep.Minutes), Hours: seconds(keep.Hours), MaxBytes: keep.MaxSize}, nil
 }

@@ -34,6 +34,8 @@ type Deps struct {
 	Logs         Logs
 	ServerLog    Logs // the log of the server itself, for the zero Ref
 
+	// History returns how long points of the past of a project are kept. Nil: none are.
+	History func(ctx context.Context, project string) (svc.History, error) `optional:"true"`
 	// InSources returns a text about a version with places of its sources. Nil changes no text.
 	InSources func(svc.Ref, string) string `optional:"true"`
 	Leases    Leases
