@@ -2370,8 +2370,11 @@ type Project struct {
 	GitRemote string `json:"git_remote"`
 
 	// Guard Promotes that leave writes of production behind are refused.
-	Guard bool   `json:"guard,omitempty,omitzero"`
-	ID    string `json:"id"`
+	Guard bool `json:"guard,omitempty,omitzero"`
+
+	// History In the answer of GET /projects/{project}; absent without history. It does not move the ETag.
+	History *ProjectHistory `json:"history,omitempty"`
+	ID      string          `json:"id"`
 
 	// PreviewEnv Variables of all versions with a preview name; the values are hidden.
 	PreviewEnv map[string]string `json:"preview_env,omitempty,omitzero"`
@@ -2394,6 +2397,21 @@ type Project struct {
 
 	// Versions A page of versions, newest first.
 	Versions *VersionPage `json:"versions,omitempty"`
+}
+
+// ProjectHistory How long points of the past are kept, each in seconds. Deleted data stays in the object store as long as the longest, and the grace of garbage collection.
+type ProjectHistory struct {
+	// Hours The points of each hour.
+	Hours int64 `json:"hours"`
+
+	// MaxBytes The limit of the history of one version; 0 for three times its data, at least 1 GiB.
+	MaxBytes int64 `json:"max_bytes"`
+
+	// Minutes The points of each minute.
+	Minutes int64 `json:"minutes"`
+
+	// Seconds Every point.
+	Seconds int64 `json:"seconds"`
 }
 
 // ProjectPage A page of projects, newest first.

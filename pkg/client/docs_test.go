@@ -14,7 +14,7 @@ import (
 )
 
 // noCodes are the methods without a refusal of their own.
-var noCodes = []string{"AllProjects", "DeepHealth", "Health", "MetricsSummary", "DeployQueue", "ServerInfo", "Projects", "ProjectSummaries", "AllProjectSummaries", "Whoami", "Certificates", "Nodes", "Gateways", "Checkup", "Retention", "ApplyRetention", "DashboardTicket", "Routes", "ProjectRoutes", "Server", "WithTicket", "ForWorker"}
+var noCodes = []string{"AllProjects", "DeepHealth", "Health", "MetricsSummary", "DeployQueue", "ServerInfo", "Projects", "ProjectSummaries", "AllProjectSummaries", "Whoami", "Certificates", "Nodes", "Gateways", "Checkup", "Retention", "ApplyRetention", "DashboardTicket", "Routes", "ProjectRoutes", "Webhooks", "Server", "WithTicket", "ForWorker"}
 
 // TestMethodsNameTheirCodes holds the documentation to its promise: each method
 // names the codes of its refusals, which exist.

@@ -50,6 +50,8 @@ func (c *Client) Deliveries(ctx context.Context, id string, page Page) (api.Deli
 }
 
 // AllDeliveries lists all deliveries of a webhook, newest first.
+//
+// Codes: webhook_not_found.
 func (c *Client) AllDeliveries(ctx context.Context, id string) iter.Seq2[api.WebhookDelivery, error] {
 	return all(func(cursor string) ([]api.WebhookDelivery, *string, error) {
 		page, err := c.Deliveries(ctx, id, Page{Limit: 200, Cursor: cursor})
