@@ -140,3 +140,27 @@ func TestBlobOfThePast(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatLeadsToAPoint: an object whose own points are too old stays while a newer one continues it and no merged
+// file does.
+func TestWhatLeadsToAPoint(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(memstore.Bucket)
+		s := open(t, b)
+		acquire(t, s, "v1")
+		write(t, b, "v1", branch.SnapshotLevel, 1, 9)
+		write(t, b, "v1", 0, 9, 9)
+		first := histOf(t, b, branch.TierMinutes, 1, 4)
+		time.Sleep(4 * time.Hour)
+		second := histOf(t, b, branch.TierMinutes, 5, 8)
+		keep := branch.History{Minutes: 3 * time.Hour}
+		for _, stays := range []bool{true, false} {
+			time.Sleep(150 * time.Minute)
+			sweepHistory(t, s, keep)
+			if there(t, b, first.Key()) != stays || there(t, b, second.Key()) != stays {
+				t.Errorf("the first object stays: %v, the second: %v; want %v", there(t, b, first.Key()), there(t, b, second.Key()), stays)
+			}
+		}
+	})
+}

@@ -46,11 +46,11 @@ func faultsOfHistory() []fault {
 		},
 		{
 			name: "a sweep deletes what leads to the oldest point", file: store + "past.go",
-			old: "h.Tier != TierSeconds && h.Max > merged", new: "h.Tier != TierSeconds && h.Max > merged && false", test: "data/dataplane TestHistoryTiers",
+			old: "h.Tier != TierSeconds && h.Max > merged", new: "h.Tier != TierSeconds && h.Max > merged && false", test: "data/branch TestWhatLeadsToAPoint",
 		},
 		{
 			name: "a sweep deletes merged files that points need", file: store + "past.go",
-			old: "			p.files[f.id()] = true\n", new: "			_ = p.files[f.id()]\n", test: "data/dataplane TestHistoryStays",
+			old: "			p.files[f.id()] = true\n", new: "			_ = p.files[f.id()]\n", test: "data/branch TestKeptForTheGrace",
 		},
 		{
 			name: "a sweep deletes history that a child names", file: store + "past.go",
