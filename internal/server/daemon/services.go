@@ -235,7 +235,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews, Callees: d.callees(), Secrets: d.sealed,
 		Artifacts: d.objects.artifacts, BundleKeys: bundle.Keys, Assets: d.assets, Ingress: d.ingress, Logger: d.logger,
 		Notify: d.jobs.Notify, Observer: d.metrics, Traces: d.tracer, HTTP: probeClient(),
-		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
+		Dirs:    deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		History: !d.cfg.History.Off(), ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
 		Restores: d.restores(), QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(), Check: d.newCheck(),
 		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production, AtStart: d.watchMode}, NoSync: d.watchMode || d.leader != nil,

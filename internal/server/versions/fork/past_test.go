@@ -47,7 +47,6 @@ func TestForkPast(t *testing.T) {
 	})
 }
 
-
 // TestForkPastWithoutHistory says how to turn it on.
 func TestForkPastWithoutHistory(t *testing.T) {
 	t.Parallel()
