@@ -1,9 +1,24 @@
 package config
 
 import (
-	"github.com/svcctl/svcctl/internal/svc"
 	"net/netip"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
+
+// webhookAllow is the setting of the private networks that webhooks reach.
+func webhookAllow() Setting {
+	return Setting{
+		Env: "SVC_WEBHOOK_ALLOW", Help: "private addresses that webhooks reach beside public ones: prefixes such as 10.1.0.0/16, with commas between",
+		parse: func(d *Daemon, v string) error {
+			list, err := prefixes(v)
+			for _, p := range list {
+				d.WebhookAllow = append(d.WebhookAllow, netip.MustParsePrefix(p)) // it was parsed before
+			}
+			return err
+		},
+	}
+}
 
 func deploys() []Setting {
 	return []Setting{
@@ -108,16 +123,7 @@ func workers() []Setting {
 			Env: "SVC_WORKER_ALLOW", Help: "addresses that workers reach beside public ones: prefixes such as 10.1.0.0/16, with commas between",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerNetwork.Allow, err = prefixes(v); return err },
 		},
-		{
-			Env: "SVC_WEBHOOK_ALLOW", Help: "private addresses that webhooks reach beside public ones: prefixes such as 10.1.0.0/16, with commas between",
-			parse: func(d *Daemon, v string) error {
-				list, err := prefixes(v)
-				for _, p := range list {
-					d.WebhookAllow = append(d.WebhookAllow, netip.MustParsePrefix(p)) // it was parsed before
-				}
-				return err
-			},
-		},
+		webhookAllow(),
 		{
 			Env: "SVC_WORKER_DENY", Help: "addresses that workers do not reach: prefixes such as 1.1.1.1/32, with commas between",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerNetwork.Deny, err = prefixes(v); return err },

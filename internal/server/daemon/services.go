@@ -83,14 +83,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	}); err != nil {
 		return err
 	}
-	if d.sealed, err = sealed.New(sealed.Deps{
-		Registry: d.registry, Runtimes: func() sealed.Runtimes { return d.lifecycle.Get() }, Forks: d.cfg.Forks, Keys: d.cfg.SecretsKey, Logger: d.logger,
-	}); err != nil {
-		return err
-	}
-	if d.hooks, err = webhooks.New(webhooks.Deps{
-		Registry: d.registry, Master: []byte(d.secrets.UploadKey), Allowed: d.cfg.WebhookAllow, Logger: d.logger, Done: d.metrics.WebhookTried,
-	}); err != nil {
+	if err := d.newKeepers(); err != nil {
 		return err
 	}
 	if d.divergence, err = divergence.New(d.divergenceDeps()); err != nil {
@@ -120,6 +113,19 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return d.supervisor.Start(ctx)
 	}
 	return nil
+}
+
+// newKeepers creates the stores of secrets and webhooks.
+func (d *Daemon) newKeepers() (err error) {
+	if d.sealed, err = sealed.New(sealed.Deps{
+		Registry: d.registry, Runtimes: func() sealed.Runtimes { return d.lifecycle.Get() }, Forks: d.cfg.Forks, Keys: d.cfg.SecretsKey, Logger: d.logger,
+	}); err != nil {
+		return err
+	}
+	d.hooks, err = webhooks.New(webhooks.Deps{
+		Registry: d.registry, Master: []byte(d.secrets.UploadKey), Allowed: d.cfg.WebhookAllow, Logger: d.logger, Done: d.metrics.WebhookTried,
+	})
+	return err
 }
 
 // startVersions creates what makes, wakes and ends versions.
