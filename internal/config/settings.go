@@ -34,7 +34,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), visitors(), encryption(), gateways(), clients(), storage(), collection(), deploys(), hosts(), workers(), backends(), logs(), traces(), forks(), archiving())
+	return slices.Concat(tokens(), network(), visitors(), ownDomains(), encryption(), gateways(), clients(), storage(), collection(), deploys(), hosts(), workers(), backends(), logs(), traces(), forks(), archiving())
 }
 
 func tokens() []Setting {
@@ -71,6 +71,24 @@ func network() []Setting {
 		{
 			Env: "GATEWAY_PORT", Flag: "gateway-port", Default: "8787", Help: "port of user traffic; 0 chooses a free one",
 			parse: func(d *Daemon, v string) (err error) { d.GatewayPort, err = port(v); return err },
+		},
+	}
+}
+
+// ownDomains are the host names outside of the base domain.
+func ownDomains() []Setting {
+	return []Setting{
+		{
+			Env: "SVC_DOMAINS", Default: "off", Help: "on: projects may have host names of other domains (svcctl domains)",
+			parse: func(d *Daemon, v string) error {
+				v, err := oneOf(v, "on", "off")
+				d.Domains = v == "on"
+				return err
+			},
+		},
+		{
+			Env: "SVC_DOMAINS_DNS", Help: "name server, host:port, that is asked for the records that prove host names of other domains; default: those of the system",
+			parse: func(d *Daemon, v string) (err error) { d.DomainsDNS, err = address(v); return err },
 		},
 	}
 }
@@ -126,18 +144,6 @@ func visitors() []Setting {
 		{
 			Env: "SVC_INGRESS_BASE_DOMAIN", Flag: "base-domain", Default: "ingress.local", Help: "DNS suffix of preview and production hosts",
 			parse: func(d *Daemon, v string) (err error) { d.BaseDomain, err = domain(v); return err },
-		},
-		{
-			Env: "SVC_DOMAINS", Default: "off", Help: "on: projects may have host names of other domains (svcctl domains)",
-			parse: func(d *Daemon, v string) error {
-				v, err := oneOf(v, "on", "off")
-				d.Domains = v == "on"
-				return err
-			},
-		},
-		{
-			Env: "SVC_DOMAINS_DNS", Help: "name server, host:port, that is asked for the records that prove host names of other domains; default: those of the system",
-			parse: func(d *Daemon, v string) (err error) { d.DomainsDNS, err = address(v); return err },
 		},
 		{
 			Env: "SVC_PUBLIC_SCHEME_PREVIEW", Help: "http or https in preview_url; default: as in GATEWAY_URL",

@@ -4,7 +4,7 @@ import "time"
 
 // History is how long points of the past are kept. The zero value keeps none.
 type History struct {
-	Seconds time.Duration // every point
+	Seconds time.Duration //nolint:staticcheck // of the points of each second, beside Minutes and Hours
 	Minutes time.Duration // the points of each minute
 	Hours   time.Duration // the points of each hour
 	MaxSize int64         // bytes of a version's history; 0 for three times its data, at least 1 GiB

@@ -161,8 +161,8 @@ type NewVersion struct {
 	// BundleFrom is a version of the project whose bundle this one has; "" for a bundle of its own. It is not
 	// recorded.
 	BundleFrom string
-	Asleep   bool // become ready without a start; only static files differ from the parent's
-	Events   Events
+	Asleep     bool // become ready without a start; only static files differ from the parent's
+	Events     Events
 
 	// WorkerName is the name that the project id was made from, "" for none that is known. It has to be that of the
 	// project, which takes it if it has none, or if WorkerRenamed.

@@ -20,9 +20,13 @@ func testDomains(t *testing.T, engine gateway.Engine) {
 	b.SetProduction("shop", "v1")
 	b.SetPreview("shop", "feature", "v2")
 	for _, d := range []svc.DomainRoute{
-		{Host: "shop.example.com", Project: "shop"}, {Host: "beta.example.com", Project: "shop", Target: "v2"}, {Host: "pr.example.com", Project: "shop", Target: "feature"},
-		{Host: "*.example.com", Project: "shop"}, {Host: "www.example.org", Project: "shop", Redirect: "shop.example.com"},
-		{Host: "gone.example.org", Project: "shop", Target: "v9"}, {Host: "none.example.org", Project: "absent"},
+		{Host: "shop.example.com", Project: "shop"},
+		{Host: "beta.example.com", Project: "shop", Target: "v2"},
+		{Host: "pr.example.com", Project: "shop", Target: "feature"},
+		{Host: "*.example.com", Project: "shop"},
+		{Host: "www.example.org", Project: "shop", Redirect: "shop.example.com"},
+		{Host: "gone.example.org", Project: "shop", Target: "v9"},
+		{Host: "none.example.org", Project: "absent"},
 	} {
 		b.SetDomain(d)
 	}

@@ -55,5 +55,5 @@ func ObjectOf(name string) (id string, ok bool) { return base(name), name != met
 
 // PageOf is the place of a page: the id of its row in durable_object, and its number in the file.
 func PageOf(id int64) (object int64, number uint32) {
-	return id >> 32, uint32(id & 0xffffffff) //nolint:gosec // the low half; see rows.go
+	return id >> 32, uint32(id & 0xffffffff) // the low half; see rows.go
 }

@@ -52,15 +52,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	limits := clientLimits(d.cfg.Clients, fileLimit())
-	d.gateway = gateway.New(gateway.Config{
-		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
-		Observer: observer{d.metrics, d.requestLog, d.traffic, d.tracer}, Access: access, Sampled: d.sampled(), VerifySecret: d.verify.Secret,
-		Asked: d.events.asked.Tell, Rouse: d.events.rouse.Tell,
-		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
-		Machine: d.machineOf, Inherited: d.inherited(),
-		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
-	})
+	d.gateway = d.newGateway(access, locations)
 	table, err := d.routeTable(ctx)
 	if err != nil {
 		return err
@@ -126,6 +118,19 @@ func (d *Daemon) newKeepers() (err error) {
 		Registry: d.registry, Master: []byte(d.secrets.UploadKey), Allowed: d.cfg.WebhookAllow, Logger: d.logger, Done: d.metrics.WebhookTried,
 	})
 	return err
+}
+
+// newGateway returns the gateway of this machine, without routes.
+func (d *Daemon) newGateway(access func(gateway.Access), locations *geoip.DB) *gateway.Gateway {
+	limits := clientLimits(d.cfg.Clients, fileLimit())
+	return gateway.New(gateway.Config{
+		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
+		Observer: observer{d.metrics, d.requestLog, d.traffic, d.tracer}, Access: access, Sampled: d.sampled(), VerifySecret: d.verify.Secret,
+		Asked: d.events.asked.Tell, Rouse: d.events.rouse.Tell,
+		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
+		Machine: d.machineOf, Inherited: d.inherited(),
+		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
+	})
 }
 
 // startVersions creates what makes, wakes and ends versions.

@@ -38,8 +38,10 @@ func (db *DB) DeleteProject(ctx context.Context, id, production string) (p svc.P
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"preview_env", "domains", "secrets"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE project_id = ?`, id); err != nil {
+		for _, belongings := range []string{
+			`DELETE FROM preview_env WHERE project_id = ?`, `DELETE FROM domains WHERE project_id = ?`, `DELETE FROM secrets WHERE project_id = ?`,
+		} {
+			if _, err := tx.ExecContext(ctx, belongings, id); err != nil {
 				return err
 			}
 		}

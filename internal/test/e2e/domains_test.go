@@ -101,7 +101,7 @@ func (d *daemon) releaseUnder(c *http.Client, url string) {
 				return
 			default:
 			}
-			resp, err := c.Get(url) //nolint:noctx // it ends with the test
+			resp, err := c.Get(url)
 			if err != nil {
 				d.t.Error(err)
 				return

@@ -89,8 +89,7 @@ func (x *Request) AppendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
 		b = append(strconv.AppendInt(append(b, "Retry-After: "...), seconds, 10), '\r', '\n')
 	}
-	var moved *route.Redirect
-	if errors.As(e.Err, &moved) {
+	if moved, ok := errors.AsType[*route.Redirect](e.Err); ok {
 		b = x.appendLocation(b, moved.Host)
 	}
 	if x.Status == http.StatusMethodNotAllowed {

@@ -97,8 +97,10 @@ func TestDomainsOff(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	for _, rq := range []request{
-		{method: "POST", path: "", body: api.AddDomain{Host: "a.example.com"}}, {method: "GET", path: "/a.example.com"},
-		{method: "DELETE", path: "/a.example.com"}, {method: "POST", path: "/a.example.com/verify"},
+		{method: "POST", path: "", body: api.AddDomain{Host: "a.example.com"}},
+		{method: "GET", path: "/a.example.com"},
+		{method: "DELETE", path: "/a.example.com"},
+		{method: "POST", path: "/a.example.com/verify"},
 	} {
 		rq.path = "/v1/projects/shop/domains" + rq.path
 		h.do(rq).wantProblem(409, "domains_off")

@@ -83,7 +83,7 @@ func (p *process) line(text string) error {
 		return p.print(text, p.figures)
 	}
 	p.seed = seed
-	p.hung.Reset(p.options.hang)
+	p.hung.Reset(p.hang)
 	return nil
 }
 
