@@ -128,6 +128,7 @@ fuzz: ## run every fuzz test for FUZZTIME
 .PHONY: torture
 torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random; compare the control plane with a model, the gateway's engines, the order of calls, and the events that clients see
 	go test -run Crash -v -timeout 0 ./internal/data/cowvfs ./internal/data/dataplane -crash.duration $(TORTURE)
+	go test -run TestHistory -v -timeout 0 -count 10 -tags torture ./internal/data/dataplane
 	go test -run Order -v -timeout 0 ./internal/host/binding/all -order.requests 10000 -order.kills 50
 	go test -run Differential -v -timeout 0 ./internal/edge/gateway -differential.duration $(TORTURE) -differential.seed 0
 	go test -run 'Crash|SplitBrain' -v -timeout 0 -tags e2e ./internal/test/e2e -crash.duration $(TORTURE)

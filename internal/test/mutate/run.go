@@ -67,7 +67,7 @@ func (r runner) byTest(ctx context.Context, f fault, replace map[string]string) 
 		return false, "", err
 	}
 	pkg, test, _ := strings.Cut(f.test, " ")
-	out, err := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout", "5m",
+	out, err := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout", "5m", "-tags", "torture",
 		"-run", "^("+test+")$", "./internal/"+pkg).CombinedOutput()
 	switch {
 	case err == nil && strings.Contains(string(out), "no tests to run"):
