@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -135,4 +136,24 @@ func TestDiffData(t *testing.T) {
 	h.do(request{method: "GET", path: path + "?against=v-2", outside: true}).wantProblem(400, "unknown_parameter")
 	h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-9/data/diff"}).wantProblem(404, "version_not_found")
 	h.do(request{method: "GET", path: path + "?with=v-2", token: deployToken}).wantProblem(403, "forbidden")
+}
+
+// TestDiffDataRefused: an error before the first record of a diff is the answer.
+func TestDiffDataRefused(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("shop")
+	h.ready("shop", "v-1")
+	const path = "/v1/projects/shop/versions/v-1/data/diff"
+	for code, want := range map[string]struct {
+		kind   svc.Kind
+		status int
+	}{
+		svc.CodeDiffTooLarge: {svc.Conflict, 409}, svc.CodeExportIncomplete: {svc.Unavailable, 503}, svc.CodeVersionDestroyed: {svc.Gone, 410},
+		svc.CodeVersionFailed: {svc.Conflict, 409}, svc.CodeVersionNotReady: {svc.Conflict, 409},
+	} {
+		h.fakes.fail(svc.Errorf(want.kind, code, "refused").After(time.Second))
+		h.do(request{method: "GET", path: path}).wantProblem(want.status, code)
+	}
+	h.do(request{method: "GET", path: path + "?rows=maybe", outside: true}).wantProblem(400, "invalid_parameter")
 }

@@ -185,6 +185,9 @@ func (f *fakes) Export(ctx context.Context, o svc.DataExport, emit func(svc.Expo
 
 // Diff passes one record of each kind that only a diff has.
 func (f *fakes) Diff(ctx context.Context, o svc.DataDiff, emit func(svc.ExportRecord) error) error {
+	if err := f.failure(); err != nil {
+		return err
+	}
 	if _, err := f.db.Version(ctx, o.Ref); err != nil {
 		return err
 	}
